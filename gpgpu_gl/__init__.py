@@ -1,0 +1,1 @@
+"""Tensors as float textures, neural networks as OpenGL passes, and the pipeline that runs both."""
