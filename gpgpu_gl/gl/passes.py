@@ -1,0 +1,297 @@
+"""Passes are data: what to run, on which textures, with which sizes. One executor runs them all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import moderngl
+import numpy as np
+
+from gpgpu_gl.dtypes import FORMATS
+from gpgpu_gl.errors import OutOfTextureMemory
+from gpgpu_gl.gl.pool import Pool, Storage
+from gpgpu_gl.gl.programs import Program, Programs
+from gpgpu_gl.gl.raw import raw
+from gpgpu_gl.layout import Layout, layout
+
+if TYPE_CHECKING:
+    from gpgpu_gl.gl.context import Device
+
+MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
+LOCAL = (32, 1)  # work group of a compute pass
+CELLS_PER_LINE = 16  # a fragment tile grid is narrow, so that small grids still feed every core
+_ALL_BARRIERS = 0xFFFFFFFF
+
+Operand = tuple[Storage, Layout]
+Defines = Mapping[str, "str | int | float"]
+
+
+@dataclass(slots=True)
+class Pass:
+    """One draw or dispatch.
+
+    kernel: the shader file's stem. inputs: sampler name to (storage, layout). outputs: each (storage, layout); a point
+    pass may have several, all of one size. view: None for a point pass (one texel of each output an invocation), else
+    how a tile pass sees its output, (groups, rows, columns in texels). tile: rows and columns of texels of a tile.
+    """
+
+    kernel: str
+    inputs: dict[str, Operand]
+    outputs: tuple[Operand, ...]
+    defines: Defines = field(default_factory=dict)
+    uniforms: dict[str, Any] = field(default_factory=dict)
+    view: tuple[int, int, int] | None = None
+    tile: tuple[int, int] = (1, 1)
+
+
+class Engine:
+    """Runs passes on one device: its pool, its programs and the barriers between passes.
+
+    observers: called with each pass and its path after it was issued (capture, profiler).
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.ctx = device.ctx
+        self.pool = Pool(device.ctx, device.max_texture_size)
+        self.programs = Programs(device.ctx)
+        self.observers: list[Callable[[Pass, str], None]] = []
+        self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
+        self._written: list[Storage] = []  # by compute passes, since the last full barrier
+        self._framebuffers: dict[tuple[int, ...], tuple[Any, tuple[Any, ...]]] = {}
+
+    # --- textures -------------------------------------------------------------------------------
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        return layout(shape, self.device.max_texture_size)
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Operand:
+        """A new storage for that shape, its contents undefined."""
+        lay = self.layout(shape)
+        return self.pool.get(lay.width, lay.height, dtype), lay
+
+    def upload(self, storage: Storage, data: bytes) -> None:
+        with self.device.hosted_state():
+            self._barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
+            storage.texture.write(data)
+
+    def read(self, storage: Storage) -> bytes:
+        """The texture's bytes, row after row from the top texel line; waits for the passes that write it."""
+        with self.device.hosted_state():
+            self._barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
+            return storage.texture.read(alignment=1)
+
+    # --- passes ---------------------------------------------------------------------------------
+
+    def run(self, p: Pass) -> None:
+        """Issues one pass. Outputs without texels are skipped."""
+        if p.outputs[0][1].texels == 0:
+            return
+        self.device.check_thread()
+        path = self.device.path
+        with self.device.hosted_state():
+            if path == "compute":
+                self._dispatch(p)
+            elif p.view is None or p.tile == (1, 1):
+                self._draw(p, p.outputs)
+            else:
+                self._draw_tiles(p)
+        for observer in self.observers:
+            observer(p, path)
+
+    def program(self, p: Pass, path: str, local: tuple[int, int] = LOCAL) -> Program:
+        """The program of a pass: its own defines and those that follow from the dtypes of its textures."""
+        defines: dict[str, str | int | float] = dict(p.defines)
+        defines["FETCH_LOD"] = self.fetch_lod
+        for name, (storage, lay) in p.inputs.items():
+            form = FORMATS[storage.dtype]
+            defines[f"{name}_SAMPLER"] = form.sampler + ("Array" if storage.key[3] else "")
+            defines[f"{name}_TEXEL"] = form.texel
+            defines[f"{name}_SCALAR"] = form.scalar
+            defines[f"{name}_PLAIN"] = int(lay.plain)
+        for n, (storage, _) in enumerate(p.outputs):
+            form = FORMATS[storage.dtype]
+            defines[f"o{n}_TEXEL"] = form.texel
+            defines[f"o{n}_SCALAR"] = form.scalar
+            if path == "compute":
+                defines[f"o{n}_FORMAT"] = form.qualifier
+                defines[f"o{n}_IMAGE"] = form.image
+        if p.view is None:
+            defines["OUTPUTS"] = len(p.outputs)
+        if p.view is None and "ROWS" not in defines:
+            pass
+        elif p.view is not None:
+            defines["ROWS"], defines["COLS"] = p.tile
+        if path == "compute":
+            defines["LOCAL_X"], defines["LOCAL_Y"] = local
+            if p.view is not None:
+                out = p.outputs[0][1]
+                defines["FOLDED"] = int(out.width % p.view[2] != 0)
+        return self.programs.get(p.kernel, tuple(sorted(defines.items())), path)
+
+    def _bind(self, program: Program, p: Pass) -> None:
+        self._barrier([storage for storage, _ in p.inputs.values()], moderngl.TEXTURE_FETCH_BARRIER_BIT)
+        for unit, (name, (storage, lay)) in enumerate(p.inputs.items()):
+            program.bind(name, unit)
+            program.set(f"{name}_layout", lay.uniform)
+            storage.texture.use(unit)
+        for name, value in p.uniforms.items():
+            program.set(name, value)
+        if p.view is not None:
+            program.set("view", p.view)
+        program.set("o_layout", p.outputs[0][1].uniform)
+
+    def _dispatch(self, p: Pass) -> None:
+        program = self.program(p, "compute")
+        self._bind(program, p)
+        targets = [storage for storage, _ in p.outputs]
+        self._barrier(targets, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT)
+        for n, storage in enumerate(targets):
+            program.bind(f"image{n}", n)
+            storage.texture.bind_to_image(n, read=False, write=True)
+        if p.view is None:
+            width, height = targets[0].width, targets[0].height
+            program.set("o_size", (width, height))
+            groups = (-(-width // LOCAL[0]), -(-height // LOCAL[1]))
+        else:
+            total = -(-cells(p) // (LOCAL[0] * LOCAL[1]))
+            across = min(total, 32768)  # at most 65,535 work groups in one dimension
+            program.set("grid_width", across * LOCAL[0])
+            groups = (across, -(-total // across))
+        program.program.run(*groups, 1)
+        for storage in targets:
+            if not storage.pending:
+                self._written.append(storage)
+            storage.pending = _ALL_BARRIERS
+
+    def _draw(self, p: Pass, outputs: tuple[Operand, ...]) -> None:
+        program = self.program(p, "fragment")
+        self._bind(program, p)
+        if p.view is not None:
+            program.set("grid_width", outputs[0][1].width)
+        targets = [storage for storage, _ in outputs]
+        self._barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
+        self._target(targets).use()
+        program.vao.render(moderngl.TRIANGLES, vertices=3)
+
+    def _draw_tiles(self, p: Pass) -> None:
+        """Draws the tiles into the layers of an array texture and gathers them into the output."""
+        rows, cols = p.tile
+        layers = rows * cols
+        if layers > MOST_ATTACHMENTS:
+            raise OutOfTextureMemory(
+                f"kernel {p.kernel} asks for a tile of {rows} x {cols} texels; a fragment writes at most "
+                f"{MOST_ATTACHMENTS} colour attachments"
+            )
+        storage, lay = p.outputs[0]
+        total = cells(p)
+        width = min(total, CELLS_PER_LINE)
+        if -(-total // width) > self.device.max_texture_size:
+            width = math.isqrt(total - 1) + 1
+        height = -(-total // width)
+        grid = self.pool.get(width, height, storage.dtype, layers)
+        program = self.program(p, "fragment")
+        self._bind(program, p)
+        program.set("grid_width", width)
+        self._layered(grid).use()
+        program.vao.render(moderngl.TRIANGLES, vertices=3)
+        gather = Pass(
+            "gather",
+            {"layers": (grid, lay)},
+            p.outputs,
+            {"ROWS": rows, "COLS": cols},
+            {"view": p.view, "grid_width": width},
+        )
+        self._draw(gather, p.outputs)
+
+    def _target(self, targets: list[Storage]) -> Any:
+        """The framebuffer of these textures; kept with the texture, or by texture names where there are several."""
+        if len(targets) == 1:
+            storage = targets[0]
+            if storage.framebuffer is None:
+                storage.framebuffer = self.ctx.framebuffer([storage.texture])
+            return storage.framebuffer
+        key = tuple(storage.texture.glo for storage in targets)
+        found = self._framebuffers.get(key)
+        textures = tuple(storage.texture for storage in targets)
+        if found is None or found[1] != textures:
+            found = self._framebuffers[key] = (self.ctx.framebuffer(list(textures)), textures)
+            while len(self._framebuffers) > 64:
+                oldest = next(iter(self._framebuffers))
+                self._framebuffers.pop(oldest)[0].release()
+        return found[0]
+
+    def _layered(self, storage: Storage) -> Any:
+        """The framebuffer whose attachment i is layer i of an array texture."""
+        if storage.framebuffer is None:
+            storage.framebuffer = LayeredFramebuffer(self.ctx, storage)
+        return storage.framebuffer
+
+    def _barrier(self, storages: Any, bit: int) -> None:
+        """Issues a barrier if a compute pass wrote one of these and none has been issued for this kind of use."""
+        for storage in storages:
+            if storage.pending & bit:
+                break
+        else:
+            return
+        self.ctx.memory_barrier(bit)
+        waiting = []
+        for storage in self._written:
+            storage.pending &= ~bit
+            if storage.pending & _NEEDED:
+                waiting.append(storage)
+            else:
+                storage.pending = 0
+        self._written = waiting
+
+    def release(self) -> None:
+        """Frees every texture, framebuffer and program. Tensors that still live keep theirs until they go."""
+        for framebuffer, _ in self._framebuffers.values():
+            framebuffer.release()
+        self._framebuffers.clear()
+        self.pool.trim()
+        self.programs.release()
+
+
+_NEEDED = (
+    moderngl.TEXTURE_FETCH_BARRIER_BIT
+    | moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT
+    | moderngl.TEXTURE_UPDATE_BARRIER_BIT
+    | moderngl.FRAMEBUFFER_BARRIER_BIT
+)
+
+
+class LayeredFramebuffer:
+    """A framebuffer of the layers of one array texture; moderngl has no call for single layers."""
+
+    def __init__(self, ctx: moderngl.Context, storage: Storage) -> None:
+        gl = raw()
+        width, height, _, layers = storage.key
+        self.size = (width, height)
+        self.ctx = ctx
+        before = gl.glGetIntegerv(gl.GL_DRAW_FRAMEBUFFER_BINDING)
+        self.glo = int(gl.glGenFramebuffers(1))
+        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.glo)
+        attachments = [gl.GL_COLOR_ATTACHMENT0 + i for i in range(layers)]
+        for i, attachment in enumerate(attachments):
+            gl.glFramebufferTextureLayer(gl.GL_FRAMEBUFFER, attachment, storage.texture.glo, 0, i)
+        gl.glDrawBuffers(layers, attachments)
+        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, before)
+        self.framebuffer = ctx.detect_framebuffer(self.glo)
+
+    def use(self) -> None:
+        gl = raw()
+        self.framebuffer.use()
+        gl.glViewport(0, 0, *self.size)
+
+    def release(self) -> None:
+        raw().glDeleteFramebuffers(1, [self.glo])
+
+
+def cells(p: Pass) -> int:
+    """Tiles of a tile pass."""
+    groups, rows, columns = p.view or (0, 0, 0)
+    return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])

@@ -1,0 +1,91 @@
+"""Programs: one compiled kernel each, found again by kernel, defines and path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import moderngl
+
+from gpgpu_gl.errors import ShaderError
+from gpgpu_gl.gl import source
+
+Defines = Mapping[str, "str | int | float"]
+Key = tuple[str, str, tuple[tuple[str, "str | int | float"], ...]]
+
+
+def sources(kernel: str, defines: Defines, path: str, dialect: str | None = None) -> dict[str, source.Source]:
+    """The source of every stage of one kernel on one path: {"compute": ...} or {"vertex": ..., "fragment": ...}."""
+    with_kernel = dict(defines, KERNEL=f'"kernels/{kernel}.glsl"')
+    if path == "compute":
+        return {"compute": source.load("main/compute.glsl", with_kernel, dialect or "430")}
+    return {
+        "vertex": source.load("main/cover.glsl", {}, dialect or "330"),
+        "fragment": source.load("main/fragment.glsl", with_kernel, dialect or "330"),
+    }
+
+
+class Program:
+    """A linked program that remembers the uniforms it has and the values they hold."""
+
+    def __init__(self, ctx: moderngl.Context, kernel: str, defines: Defines, path: str) -> None:
+        self.kernel = kernel
+        self.path = path
+        stages = sources(kernel, defines, path)
+        try:
+            if path == "compute":
+                self.program: Any = ctx.compute_shader(stages["compute"].text)
+            else:
+                self.program = ctx.program(
+                    vertex_shader=stages["vertex"].text, fragment_shader=stages["fragment"].text
+                )
+        except moderngl.Error as error:
+            stage = stages["compute" if path == "compute" else "fragment"]
+            raise ShaderError(
+                f"kernel {kernel} does not compile on the {path} path:\n" + source.explain(str(error), stage)
+            ) from None
+        self.vao: Any = None if path == "compute" else ctx.vertex_array(self.program, [])
+        self.uniforms = {name: self.program[name] for name in self.program}
+        self.values: dict[str, Any] = {}
+        self.units: dict[str, int] = {}
+        self.images: dict[str, int] = {}
+
+    def bind(self, name: str, unit: int) -> None:
+        """Points sampler `name` at a texture unit (a no-op where the compiler dropped it)."""
+        if self.units.get(name) != unit:
+            self.units[name] = unit
+            if name in self.uniforms:
+                self.uniforms[name].value = unit
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets a uniform unless it holds that value already (a no-op where the compiler dropped it)."""
+        if self.values.get(name) != value:
+            uniform = self.uniforms.get(name)
+            if uniform is not None:
+                uniform.value = value
+            self.values[name] = value
+
+    def release(self) -> None:
+        if self.vao is not None:
+            self.vao.release()
+        self.program.release()
+
+
+class Programs:
+    """The program cache of one context. Equal key means equal source: the key is all that `sources` reads."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self.ctx = ctx
+        self.cache: dict[Key, Program] = {}
+
+    def get(self, kernel: str, defines: tuple[tuple[str, str | int | float], ...], path: str) -> Program:
+        key = (kernel, path, defines)
+        found = self.cache.get(key)
+        if found is None:
+            found = self.cache[key] = Program(self.ctx, kernel, dict(defines), path)
+        return found
+
+    def release(self) -> None:
+        for program in self.cache.values():
+            program.release()
+        self.cache.clear()

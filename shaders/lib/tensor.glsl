@@ -1,0 +1,54 @@
+// Reading tensors that lie in textures.
+//
+// A tensor NAME is a sampler with a uniform `ivec4 NAME_layout` = (width, columns, lines, last):
+//   width    texels in one line of the texture
+//   columns  texels in one row of the tensor (its last axis, four elements to a texel)
+//   lines    rows in one line of the texture, 0 where a row is folded over several lines
+//   last     elements in the last axis
+// Texel t, counted row-major, lies at (t % width, t / width). Pad lanes are zero.
+//
+// Options: FETCH_LOD  read through textureLod at texel centres instead of texelFetch (equal, since all
+//                     textures are sampled nearest; which is faster depends on the device).
+
+#default FETCH_LOD 0
+
+#if FETCH_LOD
+vec4 fetch(sampler2D s, ivec2 p) {
+  return textureLod(s, (vec2(p) + 0.5) * (1.0 / vec2(textureSize(s, 0))), 0.0);
+}
+ivec4 fetch(isampler2D s, ivec2 p) {
+  return textureLod(s, (vec2(p) + 0.5) * (1.0 / vec2(textureSize(s, 0))), 0.0);
+}
+#else
+vec4 fetch(sampler2D s, ivec2 p) { return texelFetch(s, p, 0); }
+ivec4 fetch(isampler2D s, ivec2 p) { return texelFetch(s, p, 0); }
+#endif
+
+// Address of linear texel t.
+ivec2 address(ivec4 layout_, int t) { return ivec2(t % layout_.x, t / layout_.x); }
+
+// Address of the first texel of a row whose texels are neighbours in one line (lines > 0).
+ivec2 row_address(ivec4 layout_, int row) {
+  return ivec2((row % layout_.z) * layout_.y, row / layout_.z);
+}
+
+// Texel `column` of row `row`, for any layout.
+vec4 texel(sampler2D s, ivec4 layout_, int row, int column) {
+  return fetch(s, address(layout_, row * layout_.y + column));
+}
+ivec4 texel(isampler2D s, ivec4 layout_, int row, int column) {
+  return fetch(s, address(layout_, row * layout_.y + column));
+}
+
+// Which lanes of texel `column` hold elements.
+bvec4 lanes(ivec4 layout_, int column) {
+  return lessThan(ivec4(0, 1, 2, 3) + 4 * column, ivec4(layout_.w));
+}
+
+// Zero in the lanes that are not kept.
+vec4 keep(vec4 x, bvec4 kept) {
+  return vec4(kept.x ? x.x : 0.0, kept.y ? x.y : 0.0, kept.z ? x.z : 0.0, kept.w ? x.w : 0.0);
+}
+ivec4 keep(ivec4 x, bvec4 kept) {
+  return ivec4(kept.x ? x.x : 0, kept.y ? x.y : 0, kept.z ? x.z : 0, kept.w ? x.w : 0);
+}

@@ -1,0 +1,20 @@
+// Which tile of the output a fragment or an invocation computes.
+//
+// The output is seen as `view` = (groups, rows, columns in texels); a tile is ROWS x COLS texels of one
+// group. Cells number the tiles row-major: group, block of rows, block of columns.
+//
+// Uniforms: view, o_layout (the output's layout).
+
+#require ROWS  rows of texels in a tile
+#require COLS  columns of texels in a tile
+
+uniform ivec3 view;
+uniform ivec4 o_layout;
+
+// (group, first row, first column) of cell `id`.
+ivec3 cell(int id) {
+  int column_blocks = (view.z + COLS - 1) / COLS;
+  int row_blocks = (view.y + ROWS - 1) / ROWS;
+  int block = id / column_blocks;
+  return ivec3(block / row_blocks, (block % row_blocks) * ROWS, (id % column_blocks) * COLS);
+}

@@ -1,0 +1,5 @@
+// Vertex stage of every fragment pass: one triangle that covers the viewport, made from gl_VertexID alone.
+void main() {
+  vec2 corner = vec2(float((gl_VertexID << 1) & 2), float(gl_VertexID & 2));
+  gl_Position = vec4(corner * 2.0 - 1.0, 0.0, 1.0);
+}

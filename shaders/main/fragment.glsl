@@ -1,0 +1,41 @@
+// Runs a kernel as a fragment pass (OpenGL 3.3, GLSL ES 3.00).
+//
+// A point kernel computes one texel of each of its OUTPUTS per fragment and writes o0, o1, ...
+// A tile kernel computes ROWS x COLS texels per fragment; each goes to a colour attachment of its own
+// (a layer of an array texture), and the gather pass puts them in place. A 1 x 1 tile is written in place.
+
+#require KERNEL  the kernel's file
+#include "lib/tensor.glsl"
+
+#ifdef OUTPUTS
+#default OUTPUTS 0
+#unroll n 0 OUTPUTS
+layout(location = $n) out o$(n)_TEXEL o$n;
+#endunroll
+
+#include KERNEL
+
+void main() { point(ivec2(gl_FragCoord.xy)); }
+
+#else
+#default ROWS 1
+#default COLS 1
+#include "lib/tile.glsl"
+#unroll n 0 ROWS*COLS
+layout(location = $n) out o0_TEXEL layer$n;
+#endunroll
+uniform int grid_width;
+
+#include KERNEL
+
+void main() {
+  ivec2 p = ivec2(gl_FragCoord.xy);
+  ivec3 at = cell(p.y * grid_width + p.x);
+  if (at.x >= view.x) discard;
+  o0_TEXEL acc[ROWS * COLS];
+  tile(at.x, at.y, at.z, acc);
+#unroll n 0 ROWS*COLS
+  layer$n = acc[$n];
+#endunroll
+}
+#endif
