@@ -8,13 +8,16 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import moderngl
 
 from gpgpu_gl.errors import ContextLost, DeviceError
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.gl.start import start
+
+if TYPE_CHECKING:
+    from gpgpu_gl.gl.passes import Engine
 
 __all__ = ["Device", "device", "raw", "use"]
 
@@ -88,6 +91,13 @@ class Device:
     def limits(self) -> dict[str, Any]:
         """The device's limits by GL name in lower case without the prefix, such as limits["max_draw_buffers"]."""
         return {name[3:].lower(): value for name, value in self.info.items() if name.startswith("GL_MAX_")}
+
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """What runs passes on this device: the texture pool, the program cache, the barriers."""
+        from gpgpu_gl.gl.passes import Engine
+
+        return Engine(self)
 
     def check_thread(self) -> None:
         """Raises DeviceError when called from another thread than the one whose context this is."""

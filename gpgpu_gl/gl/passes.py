@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
 LOCAL = (32, 1)  # work group of a compute pass
 CELLS_PER_LINE = 16  # a fragment tile grid is narrow, so that small grids still feed every core
-_ALL_BARRIERS = 0xFFFFFFFF
 
 Operand = tuple[Storage, Layout]
 Defines = Mapping[str, "str | int | float"]
@@ -60,7 +59,8 @@ class Engine:
         self.programs = Programs(device.ctx)
         self.observers: list[Callable[[Pass, str], None]] = []
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
-        self._written: list[Storage] = []  # by compute passes, since the last full barrier
+        self._serial = 0  # of the latest compute pass
+        self._barriers: dict[int, int] = {}  # barrier bit to the serial of the latest compute pass that it covers
         self._framebuffers: dict[tuple[int, ...], tuple[Any, tuple[Any, ...]]] = {}
 
     # --- textures -------------------------------------------------------------------------------
@@ -121,9 +121,7 @@ class Engine:
                 defines[f"o{n}_IMAGE"] = form.image
         if p.view is None:
             defines["OUTPUTS"] = len(p.outputs)
-        if p.view is None and "ROWS" not in defines:
-            pass
-        elif p.view is not None:
+        else:
             defines["ROWS"], defines["COLS"] = p.tile
         if path == "compute":
             defines["LOCAL_X"], defines["LOCAL_Y"] = local
@@ -162,10 +160,9 @@ class Engine:
             program.set("grid_width", across * LOCAL[0])
             groups = (across, -(-total // across))
         program.program.run(*groups, 1)
+        self._serial += 1
         for storage in targets:
-            if not storage.pending:
-                self._written.append(storage)
-            storage.pending = _ALL_BARRIERS
+            storage.written = self._serial
 
     def _draw(self, p: Pass, outputs: tuple[Operand, ...]) -> None:
         program = self.program(p, "fragment")
@@ -230,22 +227,12 @@ class Engine:
             storage.framebuffer = LayeredFramebuffer(self.ctx, storage)
         return storage.framebuffer
 
-    def _barrier(self, storages: Any, bit: int) -> None:
-        """Issues a barrier if a compute pass wrote one of these and none has been issued for this kind of use."""
-        for storage in storages:
-            if storage.pending & bit:
-                break
-        else:
-            return
-        self.ctx.memory_barrier(bit)
-        waiting = []
-        for storage in self._written:
-            storage.pending &= ~bit
-            if storage.pending & _NEEDED:
-                waiting.append(storage)
-            else:
-                storage.pending = 0
-        self._written = waiting
+    def _barrier(self, storages: Iterable[Storage], bit: int) -> None:
+        """Issues a barrier if a compute pass wrote one of these since the last one for this kind of use."""
+        covered = self._barriers.get(bit, 0)
+        if any(storage.written > covered for storage in storages):
+            self.ctx.memory_barrier(bit)
+            self._barriers[bit] = self._serial
 
     def release(self) -> None:
         """Frees every texture, framebuffer and program. Tensors that still live keep theirs until they go."""
@@ -254,14 +241,6 @@ class Engine:
         self._framebuffers.clear()
         self.pool.trim()
         self.programs.release()
-
-
-_NEEDED = (
-    moderngl.TEXTURE_FETCH_BARRIER_BIT
-    | moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT
-    | moderngl.TEXTURE_UPDATE_BARRIER_BIT
-    | moderngl.FRAMEBUFFER_BARRIER_BIT
-)
 
 
 class LayeredFramebuffer:

@@ -29,14 +29,14 @@ def _default_cap() -> int:
 class Storage:
     """One texture on loan from the pool; given back when the last tensor that uses it is gone."""
 
-    __slots__ = ("texture", "key", "pool", "framebuffer", "pending", "__weakref__")
+    __slots__ = ("texture", "key", "pool", "framebuffer", "written", "__weakref__")
 
     def __init__(self, texture: Any, key: Key, pool: Pool | None) -> None:
         self.texture = texture
         self.key = key
         self.pool = pool  # None: the texture belongs to the caller
         self.framebuffer: Any = None
-        self.pending = 0  # barrier bits not yet issued since a compute pass wrote this texture
+        self.written = 0  # serial of the compute pass that wrote this texture last (0: none did)
 
     @property
     def width(self) -> int:
@@ -58,7 +58,7 @@ class Storage:
         # May run on any thread and at any time: only hands the texture over, no GL call.
         pool = self.pool
         if pool is not None:
-            pool.returned.append((self.texture, self.key, self.framebuffer, self.pending))
+            pool.returned.append((self.texture, self.key, self.framebuffer, self.written))
 
 
 class Pool:
@@ -89,11 +89,11 @@ class Pool:
     def collect(self) -> None:
         """Takes back the textures whose tensors are gone."""
         while self.returned:
-            texture, key, framebuffer, pending = self.returned.popleft()
+            texture, key, framebuffer, written = self.returned.popleft()
             size = self.bytes_of(key)
             self.live -= size
             self.idle += size
-            self.free.setdefault(key, []).append((texture, framebuffer, pending))
+            self.free.setdefault(key, []).append((texture, framebuffer, written))
 
     def get(self, width: int, height: int, dtype: np.dtype, layers: int = 0) -> Storage:
         """A texture (with layers: a 2-D array) with undefined contents. Raises OutOfTextureMemory past the cap."""
@@ -106,7 +106,7 @@ class Pool:
         size = self.bytes_of(key)
         stack = self.free.get(key)
         if stack:
-            texture, framebuffer, pending = stack.pop()
+            texture, framebuffer, written = stack.pop()
             self.free.move_to_end(key)
             if not stack:
                 del self.free[key]
@@ -114,7 +114,7 @@ class Pool:
             self.reused += 1
             storage = Storage(texture, key, self)
             storage.framebuffer = framebuffer
-            storage.pending = pending
+            storage.written = written
             self._count(size)
             if self.poison:
                 self._poison(storage)
