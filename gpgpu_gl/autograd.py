@@ -29,7 +29,7 @@ def _order(root: Tensor) -> list[Tensor]:
                 raise GpgpuError(
                     "backward through this graph a second time: it was freed by the first; pass retain_graph=True there"
                 )
-            stack.extend((t, False) for t in tensor.node.inputs if t.tracked)
+            stack.extend((t, False) for t in tensor.node.inputs if isinstance(t, Tensor) and t.tracked)
     order.reverse()
     return order
 
@@ -70,7 +70,7 @@ def _sweep(
             if node is None or node.inputs is None:
                 continue
             for i, source in enumerate(node.inputs):
-                if not source.tracked or (wanted is not None and id(source) not in wanted):
+                if not isinstance(source, Tensor) or not source.tracked or (wanted is not None and id(source) not in wanted):
                     continue
                 part = node.op.vjp(i, g, tensor, node.inputs, node.attributes)
                 if part is None:

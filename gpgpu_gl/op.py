@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.tensor import Tensor
 
 Rule = Callable[..., "Tensor | None"]
@@ -60,7 +62,8 @@ class Op:
 
     forward(*tensors, **attributes) computes the result. `vjps` holds a rule for each tensor argument:
     rule(g, out, *tensors, **attributes) is the gradient of sum(g * out) with respect to that argument, written in
-    terms of operators, so that it can be differentiated in turn. None: not differentiable there.
+    terms of operators, so that it can be differentiated in turn. None: not differentiable there. A Python number may
+    stand in for a tensor.
     """
 
     registry: dict[str, Op] = {}
@@ -83,18 +86,24 @@ class Op:
             out = self.forward(*tensors, **attributes)
         finally:
             _mode.recording = True
-        if out.dtype.kind == "f" and self.vjps and any(t.tracked for t in tensors):
+        if out.dtype.kind == "f" and self.vjps and any(t.tracked for t in tensors if isinstance(t, Tensor)):
             if any(out is t for t in tensors):
                 out = out.alias()
             out.node = Node(self, tensors, attributes)
         return out
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        """As a class attribute an operator is a method, like a function."""
+        return self if owner is None else types.MethodType(self, owner)
 
     def vjp(self, i: int, g: Tensor, out: Tensor, inputs: tuple[Tensor, ...], attributes: dict[str, Any]) -> Tensor | None:
         """The gradient with respect to tensor argument i, or None where there is none."""
         if callable(self.vjps):
             return self.vjps(i, g, out, *inputs, **attributes)
         rule = self.vjps[i] if i < len(self.vjps) else None
-        return None if rule is None else rule(g, out, *inputs, **attributes)
+        if rule is None:
+            raise GpgpuError(f"operator {self.name} has no gradient with respect to argument {i}; detach() it")
+        return rule(g, out, *inputs, **attributes)
 
 
 def op(name: str, *vjps: Rule | None) -> Callable[[Callable[..., Tensor]], Op]:

@@ -31,7 +31,7 @@ class Tensor:
     Operators are bound to this class in gpgpu_gl/bind.py.
     """
 
-    __slots__ = ("shape", "dtype", "_layout", "_storage", "_pending", "requires_grad", "grad", "node", "__weakref__")
+    __slots__ = ("shape", "dtype", "_layout", "_storage", "_pending", "requires_grad", "grad", "node", "transpose_of", "__weakref__")
     __array_priority__ = 1000
 
     def __init__(self, storage: Storage | None, lay: Layout, dtype: np.dtype, pending: Callable[[], Tensor] | None = None) -> None:
@@ -43,6 +43,7 @@ class Tensor:
         self.requires_grad = False
         self.grad: Tensor | None = None
         self.node: Node | None = None
+        self.transpose_of: Tensor | None = None  # the tensor whose last two axes this one swaps; matmul reads that
 
     # --- storage --------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ class Engine:
             defines[f"{name}_SAMPLER"] = form.sampler + ("Array" if storage.key[3] else "")
             defines[f"{name}_TEXEL"] = form.texel
             defines[f"{name}_SCALAR"] = form.scalar
-            defines[f"{name}_PLAIN"] = int(lay.plain)
+            defines[f"{name}_LINES"] = min(lay.lines, 2)
         for n, (storage, _) in enumerate(p.outputs):
             form = FORMATS[storage.dtype]
             defines[f"o{n}_TEXEL"] = form.texel
@@ -119,9 +119,8 @@ class Engine:
             if path == "compute":
                 defines[f"o{n}_FORMAT"] = form.qualifier
                 defines[f"o{n}_IMAGE"] = form.image
-        if p.view is None:
-            defines["OUTPUTS"] = len(p.outputs)
-        else:
+        defines["OUTPUTS"] = len(p.outputs) if p.view is None else 0
+        if "ROWS" not in defines:
             defines["ROWS"], defines["COLS"] = p.tile
         if path == "compute":
             defines["LOCAL_X"], defines["LOCAL_Y"] = local
@@ -259,11 +258,10 @@ class LayeredFramebuffer:
             gl.glFramebufferTextureLayer(gl.GL_FRAMEBUFFER, attachment, storage.texture.glo, 0, i)
         gl.glDrawBuffers(layers, attachments)
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, before)
-        self.framebuffer = ctx.detect_framebuffer(self.glo)
 
     def use(self) -> None:
         gl = raw()
-        self.framebuffer.use()
+        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.glo)
         gl.glViewport(0, 0, *self.size)
 
     def release(self) -> None:

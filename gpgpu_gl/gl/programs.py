@@ -16,7 +16,7 @@ Key = tuple[str, str, tuple[tuple[str, "str | int | float"], ...]]
 
 def sources(kernel: str, defines: Defines, path: str, dialect: str | None = None) -> dict[str, source.Source]:
     """The source of every stage of one kernel on one path: {"compute": ...} or {"vertex": ..., "fragment": ...}."""
-    with_kernel = dict(defines, KERNEL=f'"kernels/{kernel}.glsl"')
+    with_kernel = dict(defines, KERNEL=f"kernels/{kernel}.glsl")
     if path == "compute":
         return {"compute": source.load("main/compute.glsl", with_kernel, dialect or "430")}
     return {
@@ -58,11 +58,16 @@ class Program:
                 self.uniforms[name].value = unit
 
     def set(self, name: str, value: Any) -> None:
-        """Sets a uniform unless it holds that value already (a no-op where the compiler dropped it)."""
+        """Sets a uniform unless it holds that value already (a no-op where the compiler dropped it); arrays as lists."""
         if self.values.get(name) != value:
             uniform = self.uniforms.get(name)
             if uniform is not None:
-                uniform.value = value
+                if type(value) is list:
+                    # The compiler may have cut elements that it never reads off the array's end.
+                    value_ = value[: uniform.array_length]
+                    uniform.value = value_[0] if len(value_) == 1 else value_
+                else:
+                    uniform.value = value
             self.values[name] = value
 
     def release(self) -> None:

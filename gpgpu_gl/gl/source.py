@@ -3,6 +3,7 @@
 Directives, each alone on its line (everything else is GLSL's own):
 
     #include "lib/x.glsl"     the file, from the shaders/ root, at its first mention only
+    #include $NAME            the file that the define NAME names
     #require NAME  why        an error that shows `why` when nobody defines NAME
     #default NAME VALUE       defines NAME when nobody has
     #unroll i A B             the lines up to #endunroll, once for every integer i in [A, B)
@@ -228,11 +229,20 @@ class _Expansion:
             elif isinstance(node, Unroll):
                 self.unroll(node)
             elif isinstance(node, Include):
-                self.include(node.name, node.place)
+                self.include(self.file_named(node), node.place)
             elif isinstance(node, Default):
                 self.default(node)
             elif node.name not in self.macros:
                 raise fail(node.place, f"{node.name} is not defined{': ' if node.why else ''}{node.why}")
+
+    def file_named(self, node: Include) -> str:
+        """The file of an include: its own name, or the value of the define that it names."""
+        if not node.name.startswith("$"):
+            return node.name
+        found = self.macros.get(node.name[1:])
+        if found is None:
+            raise fail(node.place, f"cannot include {node.name}: {node.name[1:]} is not defined")
+        return found
 
     def unroll(self, node: Unroll) -> None:
         start, stop = self.evaluate(node.start, node.place), self.evaluate(node.stop, node.place)

@@ -238,6 +238,8 @@ def _parse_text(file: str, text: str) -> list[Node]:
 
 def _parse_directive(kind: str, rest: str, place: Place) -> Node:
     if kind == "include":
+        if rest.startswith("$") and rest[1:].isidentifier():
+            return Include(rest, place)
         if len(rest) < 3 or rest[0] != '"' or rest[-1] != '"':
             raise fail(place, f'cannot include {rest}: write #include "lib/name.glsl", from the shaders/ root')
         return Include(rest[1:-1], place)

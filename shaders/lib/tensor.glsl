@@ -12,6 +12,8 @@
 
 #default FETCH_LOD 0
 
+uniform ivec4 o_layout;  // of the output
+
 #if FETCH_LOD
 vec4 fetch(sampler2D s, ivec2 p) {
   return textureLod(s, (vec2(p) + 0.5) * (1.0 / vec2(textureSize(s, 0))), 0.0);

@@ -3,13 +3,12 @@
 // The output is seen as `view` = (groups, rows, columns in texels); a tile is ROWS x COLS texels of one
 // group. Cells number the tiles row-major: group, block of rows, block of columns.
 //
-// Uniforms: view, o_layout (the output's layout).
+// Uniforms: view.
 
 #require ROWS  rows of texels in a tile
 #require COLS  columns of texels in a tile
 
 uniform ivec3 view;
-uniform ivec4 o_layout;
 
 // (group, first row, first column) of cell `id`.
 ivec3 cell(int id) {

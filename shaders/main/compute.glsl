@@ -2,24 +2,30 @@
 //
 // Options: FOLDED  1 where a row of the view may be folded over two lines of the output's texture
 
+#require OUTPUTS  outputs of a point kernel, 0 for a tile kernel
 #require KERNEL   the kernel's file
 #require LOCAL_X  work group size
 #require LOCAL_Y
 #default FOLDED 0
 #include "lib/tensor.glsl"
+#include "lib/tile.glsl"
 
 layout(local_size_x = LOCAL_X, local_size_y = LOCAL_Y) in;
 
-#ifdef OUTPUTS
-#default OUTPUTS 0
+#if OUTPUTS
 uniform ivec2 o_size;
 #unroll n 0 OUTPUTS
 layout(o$(n)_FORMAT) writeonly uniform o$(n)_IMAGE image$n;
 o$(n)_TEXEL o$n;
 #endunroll
+#else
+layout(o0_FORMAT) writeonly uniform o0_IMAGE image0;
+uniform int grid_width;
+#endif
 
-#include KERNEL
+#include $KERNEL
 
+#if OUTPUTS
 void main() {
   ivec2 p = ivec2(gl_GlobalInvocationID.xy);
   if (p.x >= o_size.x || p.y >= o_size.y) return;
@@ -28,16 +34,7 @@ void main() {
   imageStore(image$n, p, o$n);
 #endunroll
 }
-
 #else
-#default ROWS 1
-#default COLS 1
-#include "lib/tile.glsl"
-layout(o0_FORMAT) writeonly uniform o0_IMAGE image0;
-uniform int grid_width;
-
-#include KERNEL
-
 void main() {
   ivec3 at = cell(int(gl_GlobalInvocationID.y) * grid_width + int(gl_GlobalInvocationID.x));
   if (at.x >= view.x) return;
@@ -46,16 +43,14 @@ void main() {
 #unroll i 0 ROWS
   if (at.y + $i < view.y) {
     int t$i = (at.x * view.y + at.y + $i) * view.z + at.z;
-#if FOLDED
-#unroll j 0 COLS
-    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t$i + $j), acc[$i * COLS + $j]);
-#endunroll
-#else
     ivec2 p$i = address(o_layout, t$i);
 #unroll j 0 COLS
+#if FOLDED
+    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t$i + $j), acc[$i * COLS + $j]);
+#else
     if (at.z + $j < view.z) imageStore(image0, p$i + ivec2($j, 0), acc[$i * COLS + $j]);
-#endunroll
 #endif
+#endunroll
   }
 #endunroll
 }

@@ -4,30 +4,27 @@
 // A tile kernel computes ROWS x COLS texels per fragment; each goes to a colour attachment of its own
 // (a layer of an array texture), and the gather pass puts them in place. A 1 x 1 tile is written in place.
 
+#require OUTPUTS  outputs of a point kernel, 0 for a tile kernel
 #require KERNEL  the kernel's file
 #include "lib/tensor.glsl"
+#include "lib/tile.glsl"
 
-#ifdef OUTPUTS
-#default OUTPUTS 0
+#if OUTPUTS
 #unroll n 0 OUTPUTS
 layout(location = $n) out o$(n)_TEXEL o$n;
 #endunroll
-
-#include KERNEL
-
-void main() { point(ivec2(gl_FragCoord.xy)); }
-
 #else
-#default ROWS 1
-#default COLS 1
-#include "lib/tile.glsl"
 #unroll n 0 ROWS*COLS
 layout(location = $n) out o0_TEXEL layer$n;
 #endunroll
 uniform int grid_width;
+#endif
 
-#include KERNEL
+#include $KERNEL
 
+#if OUTPUTS
+void main() { point(ivec2(gl_FragCoord.xy)); }
+#else
 void main() {
   ivec2 p = ivec2(gl_FragCoord.xy);
   ivec3 at = cell(p.y * grid_width + p.x);

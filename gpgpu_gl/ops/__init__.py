@@ -1,0 +1,1 @@
+"""Operators, each beside its gradient rule."""

@@ -1,0 +1,127 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gpgpu_gl.dtypes import result_type
+from gpgpu_gl.errors import DTypeError, ShapeError
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.op import op
+from gpgpu_gl.ops.elementwise import as_tensor
+from gpgpu_gl.ops.pointwise import broadcast_shapes
+from gpgpu_gl.ops.reduce import sum as sum_
+from gpgpu_gl.ops.reduce import unbroadcast
+from gpgpu_gl.ops.shape import broadcast_to, reshape
+from gpgpu_gl.tensor import Tensor, device, engine, new
+
+# Tiles (rows, columns of texels) by path, largest first; chosen by what the output's size can fill.
+TILES = {"compute": ((16, 4), (8, 2), (4, 1)), "fragment": ((8, 1), (4, 1))}
+FEW_TILES = 64  # fewer than this leave cores idle: take smaller tiles, then split K
+LONG_K = 512
+
+
+def _choose(groups: int, m: int, n4: int) -> tuple[int, int]:
+    options = TILES[device().path]
+    for rows, cols in options:
+        if groups * -(-m // rows) * -(-n4 // cols) >= FEW_TILES:
+            return rows, cols
+    return options[-1]
+
+
+def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    """(..., M, K) @ (..., K, N), each stored transposed where said; batch axes equal, or none on one side."""
+    m, k = (a.shape[-1], a.shape[-2]) if transpose_a else (a.shape[-2], a.shape[-1])
+    n = b.shape[-2] if transpose_b else b.shape[-1]
+    batch = a.shape[:-2] if len(a.shape) >= len(b.shape) else b.shape[:-2]
+    dtype = result_type(a.dtype, b.dtype)
+    groups = math.prod(batch)
+    if k == 0:
+        from gpgpu_gl.ops.create import zeros
+
+        return zeros((*batch, m, n), dtype)
+    out = new((*batch, m, n), dtype)
+    n4 = out.layout.columns
+    rows, cols = _choose(groups, m, n4)
+    tiles = groups * -(-m // rows) * -(-n4 // cols)
+    shares = 1
+    while shares < 16 and tiles * shares < FEW_TILES and k // (shares * 2) >= LONG_K // 4:
+        shares *= 2
+    target = out if shares == 1 else new((groups * shares, m, n), dtype)
+    defines = {"TRANSPOSE_A": int(transpose_a), "TRANSPOSE_B": int(transpose_b), "K_TAIL": k % 4, "SHARES": shares}
+    uniforms = {
+        "k_size": k,
+        "n_size": n,
+        "a_rows": a.shape[-2] if a.ndim > 2 else 0,
+        "b_rows": b.shape[-2] if b.ndim > 2 else 0,
+    }
+    inputs = {"a": a.operand, "b": b.operand}
+    engine().run(
+        Pass("matmul", inputs, (target.operand,), defines, uniforms, view=(groups * shares, m, n4), tile=(rows, cols))
+    )
+    if shares > 1:
+        return sum_(target.viewed((*batch, shares, m, n)), axis=len(batch))
+    return out
+
+
+def _vjp_a(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    found = _matmul(b, g, transpose_a=transpose_b, transpose_b=True) if transpose_a else _matmul(g, b, transpose_b=not transpose_b)
+    return unbroadcast(found, a.shape)
+
+
+def _vjp_b(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    if transpose_b:
+        return unbroadcast(_matmul(g, a, transpose_a=True, transpose_b=transpose_a), b.shape)
+    return unbroadcast(_matmul(a, g, transpose_a=not transpose_a), b.shape)
+
+
+@op("matmul", _vjp_a, _vjp_b)
+def _matmul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    """The product of two tensors of two axes or more, broadcasting over the leading ones."""
+    inner_a = a.shape[-2] if transpose_a else a.shape[-1]
+    inner_b = b.shape[-1] if transpose_b else b.shape[-2]
+    if inner_a != inner_b:
+        shown_a = (*a.shape[:-2], a.shape[-1], a.shape[-2]) if transpose_a else a.shape
+        shown_b = (*b.shape[:-2], b.shape[-1], b.shape[-2]) if transpose_b else b.shape
+        raise ShapeError(
+            f"matmul of shapes {shown_a} and {shown_b}: the last axis of the first ({inner_a}) must equal "
+            f"the second last of the second ({inner_b})"
+        )
+    batch_a, batch_b = a.shape[:-2], b.shape[:-2]
+    if batch_a == batch_b or not batch_a or not batch_b:
+        if batch_a and not batch_b and not transpose_a:
+            flat = product(reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b, False, transpose_b)
+            return reshape(flat, (*a.shape[:-1], flat.shape[-1]))
+        return product(a, b, transpose_a, transpose_b)
+    batch = broadcast_shapes(batch_a, batch_b)
+    return product(
+        broadcast_to(a, (*batch, *a.shape[-2:])), broadcast_to(b, (*batch, *b.shape[-2:])), transpose_a, transpose_b
+    )
+
+
+def matmul(a: Any, b: Any) -> Tensor:
+    """The matrix product, as NumPy's: batched over leading axes, which broadcast; one axis stands for a vector.
+
+    A view made by `.T` or `.mT` is read in place, without a transposing pass. float32 and float16 (summed in
+    float32); ints raise DTypeError. Raises ShapeError where the inner sides differ.
+    """
+    a, b = as_tensor(a), as_tensor(b)
+    for x in (a, b):
+        if x.dtype.kind != "f":
+            raise DTypeError(f"matmul needs float tensors; one is {x.dtype}: use astype('float32')")
+        if x.ndim == 0:
+            raise ShapeError(f"matmul of shapes {a.shape} and {b.shape}: a scalar has no axis to sum over; use *")
+    row, column = a.ndim == 1, b.ndim == 1
+    if row:
+        a = reshape(a, (1, a.shape[0]))
+    transpose_a, transpose_b = a.transpose_of is not None, b.transpose_of is not None
+    a, b = a.transpose_of if a.transpose_of is not None else a, b.transpose_of if b.transpose_of is not None else b
+    if column:
+        b, transpose_b = reshape(b, (1, b.shape[0])), True
+    out = _matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+    if row and column:
+        return reshape(out, ())
+    if row:
+        return reshape(out, (*out.shape[:-2], out.shape[-1]))
+    return reshape(out, out.shape[:-1]) if column else out
