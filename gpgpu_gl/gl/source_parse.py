@@ -15,7 +15,10 @@ from gpgpu_gl.errors import ShaderError
 Place: TypeAlias = tuple[str, int]
 Environment: TypeAlias = dict[str, int]
 
-_DIRECTIVE = re.compile(r"\s*#\s*(include|require|default|unroll|endunroll|version)\b\s*(.*?)\s*$")
+_DIRECTIVE = re.compile(
+    r"\s*#\s*(include|require|default|unroll|endunroll|version|if|ifdef|ifndef|endif)\b\s*(.*?)\s*$"
+)
+_CONDITIONALS = frozenset({"if", "ifdef", "ifndef", "endif"})
 _SUBSTITUTION = re.compile(r"\$(?:([A-Za-z_]\w*)|\()")
 _DEFAULT = re.compile(r"([A-Za-z_]\w*(?:\([^()]*\))?)(?:\s+(.*))?")
 
@@ -108,8 +111,9 @@ class Template:
 
 @dataclass
 class Include:
-    name: str
+    name: str  # or $ and the name of a define that holds it
     place: Place
+    conditional: bool  # within an #if of its own file
 
 
 @dataclass
@@ -124,6 +128,7 @@ class Default:
     name: str
     value: str
     place: Place
+    conditional: bool
 
 
 @dataclass
@@ -196,6 +201,7 @@ def parse(name: str, path: Path) -> list[Node]:
 def _parse_text(file: str, text: str) -> list[Node]:
     blocks: list[list[Node]] = [[]]
     unrolls: list[Unroll] = []
+    conditions: list[Place] = []
     inside = continued = False
     for number, raw in enumerate(text.split("\n"), 1):
         place = (file, number)
@@ -205,7 +211,13 @@ def _parse_text(file: str, text: str) -> list[Node]:
         if not line.strip() and not was_continued:
             continue
         match = _DIRECTIVE.match(line) if "#" in line and not was_continued else None
-        if match is None:
+        if match and match[1] == "endif":
+            if not conditions:
+                raise fail(place, "#endif without #if")
+            conditions.pop()
+        elif match and match[1] in _CONDITIONALS:
+            conditions.append(place)
+        if match is None or match[1] in _CONDITIONALS:
             template = _parse_template(line, place) if "$" in line else None
             if template is not None:
                 blocks[-1].append(template)
@@ -230,17 +242,21 @@ def _parse_text(file: str, text: str) -> list[Node]:
             unrolls.pop()
             blocks.pop()
         else:
-            blocks[-1].append(_parse_directive(match[1], match[2], place))
+            blocks[-1].append(_parse_directive(match[1], match[2], place, bool(conditions)))
     if unrolls:
         raise fail(unrolls[-1].place, "#unroll without #endunroll")
+    if conditions:
+        raise fail(conditions[-1], "#if without #endif in the same file")
     return blocks[0]
 
 
-def _parse_directive(kind: str, rest: str, place: Place) -> Node:
+def _parse_directive(kind: str, rest: str, place: Place, conditional: bool) -> Node:
     if kind == "include":
+        if rest.startswith("$") and rest[1:].isidentifier():
+            return Include(rest, place, conditional)
         if len(rest) < 3 or rest[0] != '"' or rest[-1] != '"':
             raise fail(place, f'cannot include {rest}: write #include "lib/name.glsl", from the shaders/ root')
-        return Include(rest[1:-1], place)
+        return Include(rest[1:-1], place, conditional)
     if kind == "require":
         name, _, why = rest.partition(" ")
         if not name.isidentifier():
@@ -250,7 +266,7 @@ def _parse_directive(kind: str, rest: str, place: Place) -> Node:
         match = _DEFAULT.fullmatch(rest)
         if match is None:
             raise fail(place, f"cannot read {rest!r}: write #default NAME VALUE")
-        return Default(match[1], match[2] or "", place)
+        return Default(match[1], match[2] or "", place, conditional)
     raise fail(place, "#version belongs to the loader: leave it out of the file")
 
 
