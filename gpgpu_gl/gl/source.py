@@ -11,7 +11,7 @@ Directives, each alone on its line (everything else is GLSL's own):
 
 Expressions have + - * / % and parentheses with C's rules (division truncates towards zero). The loader knows its
 caller's defines and those of #default, but leaves #define, #if and #ifdef to GLSL's preprocessor, so its own directives
-act inside an inactive #if as well. What one branch of an #if includes or defaults is guarded, and there again for others.
+act inside an inactive #if as well. What one branch of an #if includes or defaults is guarded, and there for others too.
 Comments and blank lines are dropped, because some drivers reject characters outside ASCII even there.
 """
 

@@ -1,4 +1,4 @@
-"""Shader files as nodes, which `source.load` expands: comments, directives and expressions are read here, once a file."""
+"""Shader files as nodes, which `source.load` expands: comments, directives and expressions are read once a file."""
 
 from __future__ import annotations
 
