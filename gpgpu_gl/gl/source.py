@@ -2,15 +2,16 @@
 
 Directives, each alone on its line (everything else is GLSL's own):
 
-    #include "lib/x.glsl"     the file, from the shaders/ root, at its first mention only
+    #include "lib/x.glsl"     the file, from the shaders/ root, once however often it is asked for
     #include $NAME            the file that the define NAME names
     #require NAME  why        an error that shows `why` when nobody defines NAME
-    #default NAME VALUE       defines NAME when nobody has
+    #default NAME VALUE       defines NAME, from here on, when nobody has
     #unroll i A B             the lines up to #endunroll, once for every integer i in [A, B)
     $i   $NAME   $(i*4+1)     the value of an integer expression over defines and unroll variables
 
-Expressions have + - * / % and parentheses with C's rules (division truncates towards zero). Directives are textual: they
-act inside an inactive #if as well. All defines, those of #default too, stand before the first line of the first file.
+Expressions have + - * / % and parentheses with C's rules (division truncates towards zero). The loader knows its
+caller's defines and those of #default, but leaves #define, #if and #ifdef to GLSL's preprocessor, so its own directives
+act inside an inactive #if as well. What one branch of an #if includes or defaults is guarded, and there for others too.
 Comments and blank lines are dropped, because some drivers reject characters outside ASCII even there.
 """
 
@@ -82,7 +83,7 @@ class Source:
 
 @lru_cache(maxsize=1)
 def shader_root() -> Path:
-    """The folder that holds the shaders: inside the installed package, else the checkout's. ShaderError if neither is there."""
+    """The folder that holds the shaders: the installed package's, else the checkout's. ShaderError if there is none."""
     package = Path(str(resources.files("gpgpu_gl")))
     tried = (package / "shaders", package.parent / "shaders")
     for folder in tried:
@@ -110,13 +111,15 @@ def load(
 
     Equal (name, defines, dialect) give equal text. Strings among the defines are inserted as they are, floats are
     rounded to float32 and written so that they read back exactly, bools become 0 or 1. A name may have parameters:
-    {"APPLY(x)": "exp(x)"}. Raises ShaderError, with file:line, for whatever cannot be loaded.
+    {"APPLY(x)": "exp(x)"}. A define that names a file for #include stays out of the text. Raises ShaderError, with
+    file:line, for whatever cannot be loaded.
     """
     if dialect not in _HEADERS:
         raise ShaderError(f"no GLSL dialect {dialect!r}: use one of {', '.join(sorted(_HEADERS))}")
     expansion = _Expansion(root or shader_root(), defines)
-    expansion.include(name, None)
-    head = [*_HEADERS[dialect], *(f"#define {key} {value}".rstrip() for key, value in sorted(expansion.defines.items()))]
+    expansion.include(name, None, False)
+    given = (f"#define {key} {value}".rstrip() for key, value in expansion.defines if key not in expansion.file_names)
+    head = [*_HEADERS[dialect], *given]
     places = [("<header>", line) for line in range(1, len(head) + 1)]
     return Source("\n".join([*head, *expansion.text, ""]), (*places, *expansion.places))
 
@@ -144,12 +147,12 @@ def explain(log: str, source: Source) -> str:
             out.append(line)
             continue
         file, at = source.lines[number - 1]
-        out.append(f"{match['head']}{match['kind'] or ''}{file}:{at}{line[match.end():]}")
+        out.append(f"{match['head']}{match['kind'] or ''}{file}:{at}{line[match.end() :]}")
         out.append(f"    {text[number - 1].strip()}")
     return "\n".join(out)
 
 
-# --- defines -----------------------------------------------------------------------------------------------------------
+# --- defines
 
 
 def _format(name: str, value: Define) -> str:
@@ -177,13 +180,15 @@ def _format(name: str, value: Define) -> str:
 def _format_int(value: int, what: str) -> str:
     """An int as GLSL text; a negative one in parentheses, so that `a-$i` does not become `a--1`."""
     if not _INT_MIN <= value <= _INT_MAX:
-        raise ShaderError(f"{what} is {value}, outside int32 ({_INT_MIN} to {_INT_MAX}): pass it as a string with GLSL's suffix u")
+        raise ShaderError(
+            f"{what} is {value}, outside int32 ({_INT_MIN} to {_INT_MAX}): pass it as a string with GLSL's suffix u"
+        )
     if value >= 0:
         return str(value)
     return f"({value})" if value != _INT_MIN else "(-2147483647-1)"  # the literal 2147483648 is no int in GLSL
 
 
-# --- expansion ---------------------------------------------------------------------------------------------------------
+# --- expansion
 
 
 class _Expansion:
@@ -193,22 +198,25 @@ class _Expansion:
         self.root = root
         self.text: list[str] = []
         self.places: list[Place] = []
-        self.defines = dict(canonical(defines))
+        self.defines = canonical(defines)
         self.macros: dict[str, str] = {}  # by the name alone, without parameters
         self.values: Environment = {}  # integer values of macros and unroll variables
-        self.seen: set[str] = set()
         self.resolving: set[str] = set()
-        for name, value in self.defines.items():
+        self.open: list[str] = []  # the files being expanded, outermost first
+        self.included: set[str] = set()  # files that are in the text for certain
+        self.guards: dict[str, str] = {}  # files that are in some branch of an #if
+        self.file_names: set[str] = set()  # macros that name a file, and are no GLSL
+        self.unsure: set[str] = set()  # macros that a #default in some branch of an #if defines
+        for name, value in self.defines:
             base = name.partition("(")[0]
             if base in self.macros:
                 raise ShaderError(f"{base} is defined twice, with and without parameters or with other ones")
             self.macros[base] = value
 
-    def include(self, name: str, place: Place | None) -> None:
+    def include(self, name: str, place: Place | None, conditional: bool) -> None:
         clean = posixpath.normpath(name)
-        if clean in self.seen:
+        if clean in self.included or clean in self.open:
             return
-        self.seen.add(clean)
         where = f"{place[0]}:{place[1]}: " if place else ""
         if clean.startswith(("../", "/")) or "\\" in clean:
             raise ShaderError(f"{where}cannot include {name!r}: paths start at the shaders/ root and stay below it")
@@ -216,9 +224,23 @@ class _Expansion:
             nodes = parse(clean, self.root / clean)
         except (OSError, UnicodeDecodeError) as error:
             raise ShaderError(f"{where}cannot read the shader {name!r} below {self.root}: {error}") from error
-        self.expand(nodes)
+        if not conditional:
+            self.included.add(clean)
+        self.open.append(clean)
+        if place and (conditional or clean in self.guards):
+            guard = self.guards.setdefault(clean, f"INCLUDED_{len(self.guards)}")
+            self.emit(place, f"#ifndef {guard}", f"#define {guard}")
+            self.expand(nodes, True)
+            self.emit(place, "#endif")
+        else:
+            self.expand(nodes, False)
+        self.open.pop()
 
-    def expand(self, nodes: list[Node]) -> None:
+    def emit(self, place: Place, *lines: str) -> None:
+        self.text += lines
+        self.places += [place] * len(lines)
+
+    def expand(self, nodes: list[Node], conditional: bool) -> None:
         for node in nodes:
             if isinstance(node, Plain):
                 self.text += node.text
@@ -227,11 +249,11 @@ class _Expansion:
                 self.text.append("".join([p if isinstance(p, str) else self.insert(p, node.place) for p in node.parts]))
                 self.places.append(node.place)
             elif isinstance(node, Unroll):
-                self.unroll(node)
+                self.unroll(node, conditional)
             elif isinstance(node, Include):
-                self.include(self.file_named(node), node.place)
+                self.include(self.file_named(node), node.place, conditional or node.conditional)
             elif isinstance(node, Default):
-                self.default(node)
+                self.default(node, conditional or node.conditional)
             elif node.name not in self.macros:
                 raise fail(node.place, f"{node.name} is not defined{': ' if node.why else ''}{node.why}")
 
@@ -242,24 +264,41 @@ class _Expansion:
         found = self.macros.get(node.name[1:])
         if found is None:
             raise fail(node.place, f"cannot include {node.name}: {node.name[1:]} is not defined")
+        self.file_names.add(node.name[1:])
         return found
 
-    def unroll(self, node: Unroll) -> None:
+    def unroll(self, node: Unroll, conditional: bool) -> None:
         start, stop = self.evaluate(node.start, node.place), self.evaluate(node.stop, node.place)
         if node.variable in self.values or node.variable in self.macros:
-            raise fail(node.place, f"the unroll variable {node.variable} hides a define or an outer variable: rename it")
+            raise fail(
+                node.place, f"the unroll variable {node.variable} hides a define or an outer variable: rename it"
+            )
         for index in range(start, stop):
             self.values[node.variable] = index
-            self.expand(node.body)
+            self.expand(node.body, conditional)
             if len(self.text) > _MOST_LINES or index - start > _MOST_LINES:
-                raise fail(node.place, f"unrolls to more than {_MOST_LINES} lines: use a loop, or smaller bounds ({start} to {stop})")
+                raise fail(
+                    node.place,
+                    f"unrolls to more than {_MOST_LINES} lines: use a loop, or smaller bounds ({start} to {stop})",
+                )
         self.values.pop(node.variable, None)
 
-    def default(self, node: Default) -> None:
+    def default(self, node: Default, conditional: bool) -> None:
         base = node.name.partition("(")[0]
         if base not in self.macros:
             value = f"({node.value})" if _NEGATIVE.fullmatch(node.value) else node.value
-            self.defines[node.name] = self.macros[base] = _format(node.name, value)
+            try:
+                self.macros[base] = _format(node.name, value)
+            except ShaderError as error:
+                raise fail(node.place, str(error)) from None
+            if conditional:
+                self.unsure.add(base)
+            else:
+                self.emit(node.place, f"#define {node.name} {self.macros[base]}".rstrip())
+        if base in self.unsure:
+            self.emit(node.place, f"#ifndef {base}", f"#define {node.name} {self.macros[base]}".rstrip(), "#endif")
+            if not conditional:
+                self.unsure.remove(base)
 
     def insert(self, wanted: Expression, place: Place) -> str:
         value = self.evaluate(wanted, place)
@@ -285,6 +324,9 @@ class _Expansion:
             raise fail(place, f"{name} in {wanted.text!r} is {text!r}, not an integer") from None
         if not is_one_operand(text):
             raise fail(place, f"{name} in {wanted.text!r} is {text!r}: put the define's value in parentheses")
+        unknown = [inner_name for inner_name in inner.names if inner_name not in self.macros]
+        if unknown:
+            raise fail(place, f"{name} in {wanted.text!r} is {text!r}, where {unknown[0]} is not defined")
         if name in self.resolving:
             raise fail(place, f"{name} in {wanted.text!r} is defined by itself")
         self.resolving.add(name)

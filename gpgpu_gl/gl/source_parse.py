@@ -1,4 +1,4 @@
-"""Shader files as nodes: what `source.load` expands. Comments, directives and integer expressions are read here, once a file."""
+"""Shader files as nodes, which `source.load` expands: comments, directives and expressions are read once a file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from gpgpu_gl.errors import ShaderError
 Place: TypeAlias = tuple[str, int]
 Environment: TypeAlias = dict[str, int]
 
-_DIRECTIVE = re.compile(r"\s*#\s*(include|require|default|unroll|endunroll|version)\b\s*(.*?)\s*$")
+_DIRECTIVE = re.compile(
+    r"\s*#\s*(include|require|default|unroll|endunroll|version|if|ifdef|ifndef|endif)\b\s*(.*?)\s*$"
+)
+_CONDITIONALS = frozenset({"if", "ifdef", "ifndef", "endif"})
 _SUBSTITUTION = re.compile(r"\$(?:([A-Za-z_]\w*)|\()")
 _DEFAULT = re.compile(r"([A-Za-z_]\w*(?:\([^()]*\))?)(?:\s+(.*))?")
 
 
-# --- integer expressions -----------------------------------------------------------------------------------------------
+# --- integer expressions
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def expression(text: str) -> Expression:
 
 
 def is_one_operand(text: str) -> bool:
-    """Whether a macro's text can stand inside any expression: an integer, a name, or all of it in one pair of parentheses."""
+    """Whether a macro's text can stand inside any expression: an integer, a name, or all in one pair of parentheses."""
     return text.isalnum() or text.isidentifier() or (text.startswith("(") and _closing(text, 0) == len(text) - 1)
 
 
@@ -87,7 +90,7 @@ def _closing(text: str, opening: int) -> int:
     return -1
 
 
-# --- files, parsed once ------------------------------------------------------------------------------------------------
+# --- files, parsed once
 
 
 @dataclass
@@ -108,8 +111,9 @@ class Template:
 
 @dataclass
 class Include:
-    name: str
+    name: str  # or $ and the name of a define that holds it
     place: Place
+    conditional: bool  # within an #if of its own file
 
 
 @dataclass
@@ -124,6 +128,7 @@ class Default:
     name: str
     value: str
     place: Place
+    conditional: bool
 
 
 @dataclass
@@ -147,7 +152,9 @@ def _parse_expression(text: str, place: Place) -> Expression:
     try:
         return expression(text)
     except ValueError:
-        raise fail(place, f"{text!r} is no integer expression: use integers, names, + - * / % and parentheses") from None
+        raise fail(
+            place, f"{text!r} is no integer expression: use integers, names, + - * / % and parentheses"
+        ) from None
 
 
 def _parse_template(line: str, place: Place) -> Template | None:
@@ -196,6 +203,7 @@ def parse(name: str, path: Path) -> list[Node]:
 def _parse_text(file: str, text: str) -> list[Node]:
     blocks: list[list[Node]] = [[]]
     unrolls: list[Unroll] = []
+    conditions: list[Place] = []
     inside = continued = False
     for number, raw in enumerate(text.split("\n"), 1):
         place = (file, number)
@@ -205,7 +213,13 @@ def _parse_text(file: str, text: str) -> list[Node]:
         if not line.strip() and not was_continued:
             continue
         match = _DIRECTIVE.match(line) if "#" in line and not was_continued else None
-        if match is None:
+        if match and match[1] == "endif":
+            if not conditions:
+                raise fail(place, "#endif without #if")
+            conditions.pop()
+        elif match and match[1] in _CONDITIONALS:
+            conditions.append(place)
+        if match is None or match[1] in _CONDITIONALS:
             template = _parse_template(line, place) if "$" in line else None
             if template is not None:
                 blocks[-1].append(template)
@@ -230,19 +244,21 @@ def _parse_text(file: str, text: str) -> list[Node]:
             unrolls.pop()
             blocks.pop()
         else:
-            blocks[-1].append(_parse_directive(match[1], match[2], place))
+            blocks[-1].append(_parse_directive(match[1], match[2], place, bool(conditions)))
     if unrolls:
         raise fail(unrolls[-1].place, "#unroll without #endunroll")
+    if conditions:
+        raise fail(conditions[-1], "#if without #endif in the same file")
     return blocks[0]
 
 
-def _parse_directive(kind: str, rest: str, place: Place) -> Node:
+def _parse_directive(kind: str, rest: str, place: Place, conditional: bool) -> Node:
     if kind == "include":
         if rest.startswith("$") and rest[1:].isidentifier():
-            return Include(rest, place)
+            return Include(rest, place, conditional)
         if len(rest) < 3 or rest[0] != '"' or rest[-1] != '"':
             raise fail(place, f'cannot include {rest}: write #include "lib/name.glsl", from the shaders/ root')
-        return Include(rest[1:-1], place)
+        return Include(rest[1:-1], place, conditional)
     if kind == "require":
         name, _, why = rest.partition(" ")
         if not name.isidentifier():
@@ -252,12 +268,12 @@ def _parse_directive(kind: str, rest: str, place: Place) -> Node:
         match = _DEFAULT.fullmatch(rest)
         if match is None:
             raise fail(place, f"cannot read {rest!r}: write #default NAME VALUE")
-        return Default(match[1], match[2] or "", place)
+        return Default(match[1], match[2] or "", place, conditional)
     raise fail(place, "#version belongs to the loader: leave it out of the file")
 
 
 def _bounds(text: str, place: Place) -> tuple[Expression, Expression]:
-    """START and STOP of an #unroll: two expressions, parted at the only blank that leaves an expression on both sides."""
+    """START and STOP of an #unroll: two expressions, parted at the only blank that has an expression on both sides."""
     splits = []
     for match in re.finditer(r"\s+", text):
         try:
@@ -265,7 +281,11 @@ def _bounds(text: str, place: Place) -> tuple[Expression, Expression]:
         except ValueError:
             continue
     if not splits:
-        raise fail(place, f"cannot read the bounds {text!r}: write #unroll NAME START STOP with two integer expressions")
+        raise fail(
+            place, f"cannot read the bounds {text!r}: write #unroll NAME START STOP with two integer expressions"
+        )
     if len(splits) > 1:
-        raise fail(place, f"the bounds {text!r} can be read in more than one way: write them without blanks, START STOP")
+        raise fail(
+            place, f"the bounds {text!r} can be read in more than one way: write them without blanks, START STOP"
+        )
     return splits[0]

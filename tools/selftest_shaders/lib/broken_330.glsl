@@ -1,0 +1,3 @@
+// An undeclared name.
+
+float wrong(float x) { return x * missing; }

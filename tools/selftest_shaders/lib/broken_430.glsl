@@ -1,0 +1,3 @@
+// A vector of the wrong size.
+
+vec2 wrong(vec3 x) { return x; }
