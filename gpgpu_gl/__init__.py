@@ -1,1 +1,96 @@
-"""Tensors as float textures, neural networks as OpenGL passes, and the pipeline that runs both."""
+"""Tensors as float textures, neural networks as OpenGL passes, and the pipeline that runs both.
+
+    import gpgpu_gl as gg
+    x = gg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = (x @ x.T).relu().sum()
+    y.backward()
+    x.grad.numpy()
+"""
+
+from gpgpu_gl import bind as _bind  # binds the operators to Tensor
+from gpgpu_gl.autograd import backward, grad, gradients, value_and_grad
+from gpgpu_gl.dtypes import bool_, float16, float32, int32
+from gpgpu_gl.errors import (
+    ContextLost,
+    DeviceError,
+    DTypeError,
+    FileError,
+    GpgpuError,
+    NonFiniteLoss,
+    OutOfTextureMemory,
+    ShaderError,
+    ShapeError,
+)
+from gpgpu_gl.gl.context import Device, device, use
+from gpgpu_gl.op import Op, enable_grad, is_grad_enabled, no_grad
+from gpgpu_gl.ops.create import arange, copy, full, ones, ones_like, zeros, zeros_like
+from gpgpu_gl.ops.elementwise import (
+    abs,
+    add,
+    astype,
+    ceil,
+    clip,
+    cos,
+    divide,
+    equal,
+    erf,
+    exp,
+    expm1,
+    floor,
+    floor_divide,
+    gelu,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    leaky_relu,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    not_equal,
+    power,
+    reciprocal,
+    relu,
+    remainder,
+    round,
+    rsqrt,
+    sigmoid,
+    sign,
+    sin,
+    softplus,
+    sqrt,
+    square,
+    subtract,
+    tanh,
+    trunc,
+    where,
+)
+from gpgpu_gl.ops.linear import matmul
+from gpgpu_gl.ops.reduce import all, any, argmax, argmin, max, mean, min, prod, sum
+from gpgpu_gl.ops.shape import (
+    broadcast_to,
+    concat,
+    expand_dims,
+    flip,
+    one_hot,
+    pad,
+    permute_dims,
+    reshape,
+    squeeze,
+    stack,
+    take,
+)
+from gpgpu_gl.tensor import Tensor, from_texture, tensor
+
+__version__ = "0.1.0"
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -6,7 +6,10 @@ from typing import Any
 
 from gpgpu_gl import autograd
 from gpgpu_gl.ops import create, elementwise, linear, reduce, shape
+from gpgpu_gl.ops.create import identity
 from gpgpu_gl.tensor import Tensor
+
+__all__ = ["identity"]
 
 
 def _method(name: str, value: Any) -> None:

@@ -87,7 +87,7 @@ class Tensor:
             if self.dtype.kind != "f":
                 raise DTypeError(f"only float tensors have gradients; this one is {self.dtype}")
             if self.tracked:
-                from gpgpu_gl.ops.create import identity
+                from gpgpu_gl.bind import identity
 
                 made = identity(self)
             made.requires_grad = True

@@ -25,7 +25,7 @@ LOCAL = (32, 1)  # work group of a compute pass
 CELLS_PER_LINE = 16  # a fragment tile grid is narrow, so that small grids still feed every core
 
 Operand = tuple[Storage, Layout]
-Defines = Mapping[str, "str | int | float"]
+Defines = Mapping[str, "str | int"]
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Engine:
 
     def program(self, p: Pass, path: str, local: tuple[int, int] = LOCAL) -> Program:
         """The program of a pass: its own defines and those that follow from the dtypes of its textures."""
-        defines: dict[str, str | int | float] = dict(p.defines)
+        defines: dict[str, str | int] = dict(p.defines)
         defines["FETCH_LOD"] = self.fetch_lod
         for name, (storage, lay) in p.inputs.items():
             form = FORMATS[storage.dtype]

@@ -10,8 +10,8 @@ import moderngl
 from gpgpu_gl.errors import ShaderError
 from gpgpu_gl.gl import source
 
-Defines = Mapping[str, "str | int | float"]
-Key = tuple[str, str, tuple[tuple[str, "str | int | float"], ...]]
+Defines = Mapping[str, "str | int"]
+Key = tuple[str, str, tuple[tuple[str, "str | int"], ...]]
 
 
 def sources(kernel: str, defines: Defines, path: str, dialect: str | None = None) -> dict[str, source.Source]:
@@ -83,7 +83,7 @@ class Programs:
         self.ctx = ctx
         self.cache: dict[Key, Program] = {}
 
-    def get(self, kernel: str, defines: tuple[tuple[str, str | int | float], ...], path: str) -> Program:
+    def get(self, kernel: str, defines: tuple[tuple[str, str | int], ...], path: str) -> Program:
         key = (kernel, path, defines)
         found = self.cache.get(key)
         if found is None:
