@@ -58,7 +58,7 @@ class Batches:
 
     def __len__(self) -> int:
         """Batches in a whole epoch."""
-        return self._end // self.batch_size if self.drop_last else -(-self._end // self.batch_size)
+        return -(-self._end // self.batch_size)
 
     @property
     def _end(self) -> int:

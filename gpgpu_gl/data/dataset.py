@@ -48,7 +48,7 @@ class Dataset:
         self._class_names = class_names
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r}, {len(self.class_names)} classes)"
+        return f"Dataset({self.name!r}, {', '.join(str(file) for file in self._files.values())})"
 
     @cached_property
     def class_names(self) -> tuple[str, ...]:
