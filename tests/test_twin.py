@@ -23,8 +23,7 @@ def test_gradient_equals_finite_difference(name: str) -> None:
     direction = np.random.default_rng(3).standard_normal(params[name].shape)
     step = 1e-6
     losses = [
-        Twin({**params, name: params[name] + sign * step * direction}).gradients(images, labels)[0]
-        for sign in (1, -1)
+        Twin({**params, name: params[name] + sign * step * direction}).gradients(images, labels)[0] for sign in (1, -1)
     ]
     difference = (losses[0] - losses[1]) / (2 * step)
     # central differences in float64 at 1e-6: truncation 1e-12, cancellation about 1e-16 / 1e-6 = 1e-10; a relu or
@@ -51,9 +50,7 @@ def test_gradient_of_max_pool_goes_to_the_first_of_equal_maxima() -> None:
     x = np.array([[1, 3, 5, 5], [3, 2, 5, 5], [0, 0, 1, 2], [0, 0, 2, 2]], np.float32).reshape(1, 4, 4, 1)
     np.testing.assert_array_equal(max_pool(x)[0, :, :, 0], [[3, 5], [0, 2]])
     gradient = max_pool_gradient(x, np.array([[10, 20], [30, 40]], np.float32).reshape(1, 2, 2, 1))
-    np.testing.assert_array_equal(
-        gradient[0, :, :, 0], [[0, 10, 20, 0], [0, 0, 0, 0], [30, 0, 0, 40], [0, 0, 0, 0]]
-    )
+    np.testing.assert_array_equal(gradient[0, :, :, 0], [[0, 10, 20, 0], [0, 0, 0, 0], [30, 0, 0, 40], [0, 0, 0, 0]])
 
 
 def test_cross_entropy_of_equal_and_of_extreme_logits() -> None:

@@ -86,9 +86,7 @@ def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> tuple[float, np.nda
 class Twin:
     """The network with its Adam state; params are copied and keep their dtype (float32, or float64 to check it)."""
 
-    def __init__(
-        self, params: dict[str, np.ndarray], betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
-    ):
+    def __init__(self, params: dict[str, np.ndarray], betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
         shapes = {name: array.shape for name, array in params.items()}
         if shapes != SHAPES:
             raise ValueError(f"parameters have shapes {shapes}, expected {SHAPES}")

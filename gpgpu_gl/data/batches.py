@@ -42,9 +42,7 @@ class Batches:
     with the next batch of the same epoch.
     """
 
-    def __init__(
-        self, images: np.ndarray, labels: np.ndarray, batch_size: int, seed: int = 0, drop_last: bool = False
-    ):
+    def __init__(self, images: np.ndarray, labels: np.ndarray, batch_size: int, seed: int = 0, drop_last: bool = False):
         if len(images) != len(labels):
             raise ShapeError(f"{len(images)} images with {len(labels)} labels: each image needs one label")
         if batch_size < 1 or batch_size > len(images):

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -29,7 +30,8 @@ USUAL_NAMES = (
 class _Readable(Protocol):
     """What a pathlib.Path and a file inside an installed package have in common."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def read_bytes(self) -> bytes: ...
 
@@ -147,7 +149,7 @@ def _from_folder(path: Path) -> Dataset:
     return Dataset(name, _find(str(path), entries), names)
 
 
-def _find(folder: str, entries: dict[str, "_Readable"]) -> dict[str, _Readable]:
+def _find(folder: str, entries: Mapping[str, _Readable]) -> dict[str, _Readable]:
     """The file of each part, by name; of a file and its .gz the plain one, which reads faster."""
     found: dict[str, _Readable] = {}
     for name, entry in sorted(entries.items()):

@@ -16,6 +16,7 @@ from gpgpu_gl.errors import DTypeError, FileError
 DTYPES = ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32",
           "float64")  # fmt: skip
 HEADER_LIMIT = 100_000_000  # bytes: the format's own limit
+KIND = "gpgpu_gl"  # the metadata entry of our own files, which says what a file is
 CHECKSUM = "crc32"  # safetensors has no checksum of its own: a flipped bit in a weight would go unseen
 
 
@@ -40,7 +41,7 @@ def pack(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> bytes
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays and the metadata of the safetensors file at path; without checksum where it has none.
+    """The arrays and the metadata of the safetensors file at path, ours or another program's.
 
     Raises FileError, naming the file, when it is missing, not safetensors, truncated or damaged.
     """
@@ -66,7 +67,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str,
     except (safetensors.SafetensorError, ValueError) as error:
         raise FileError(f"{name}: truncated or damaged: {error}") from error
     arrays = {key: loaded[key].copy() for key in sorted(loaded)}  # copied to be writable
-    if CHECKSUM in metadata and metadata.pop(CHECKSUM) != _checksum(arrays, metadata):
+    checksum = metadata.pop(CHECKSUM, None)
+    # other programs' files have none
+    if (checksum or KIND in metadata) and checksum != _checksum(arrays, metadata):
         raise FileError(f"{name}: damaged: the checksum of its values differs from the one it was saved with")
     return arrays, metadata
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from gpgpu_gl.errors import FileError
 from gpgpu_gl.io import arrays as array_files
+from gpgpu_gl.io.arrays import KIND
 from gpgpu_gl.io.atomic import write_atomic
 
-KIND = "gpgpu_gl"  # the metadata entry that says what a file is
 CHECKPOINT, WEIGHTS = "checkpoint 1", "weights 1"
 INFO = "info"
 
