@@ -43,15 +43,18 @@ _CURRENT = {
 }
 
 
+NO_CONTEXT = ("", 0)
+
+
 def current_context() -> tuple[str, int]:
     """The OpenGL context that is current in this thread: (name of the function that knows it, its handle).
 
-    ("", 0) where there is none, or where no library on this system can tell.
+    NO_CONTEXT where there is none, or where no library on this system can tell.
     """
     for name, function in _current_functions():
         if handle := function():
             return name, handle
-    return "", 0
+    return NO_CONTEXT
 
 
 @functools.lru_cache(maxsize=1)
