@@ -57,6 +57,11 @@ def current_context() -> tuple[str, int]:
     return NO_CONTEXT
 
 
+def knows_current() -> bool:
+    """Whether current_context() can tell on this system."""
+    return bool(_current_functions())
+
+
 @functools.lru_cache(maxsize=1)
 def _current_functions() -> tuple[tuple[str, Any], ...]:
     found = []

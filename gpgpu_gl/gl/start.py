@@ -11,7 +11,7 @@ import moderngl
 
 from gpgpu_gl.errors import DeviceError
 from gpgpu_gl.gl import remedies
-from gpgpu_gl.gl.raw import NO_CONTEXT, current_context
+from gpgpu_gl.gl.raw import NO_CONTEXT, current_context, knows_current
 
 # Newest first, because some drivers give exactly the version asked for, and compute shaders need 4.3.
 VERSIONS = (460, 450, 430, 410, 330)
@@ -45,7 +45,7 @@ def start(ways: Sequence[str] | None = None) -> tuple[moderngl.Context, str]:
     for way in default_ways() if ways is None else ways:
         try:
             for ctx in WAYS[way](failures):
-                if current_context() in (before, NO_CONTEXT):  # glcontext does not notice when EGL refuses
+                if knows_current() and current_context() in (before, NO_CONTEXT):  # glcontext does not notice when EGL refuses
                     failures.append((way, "the new context could not be made current" + _in_place_of(before)))
                     break
                 return ctx, way
