@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -q
 ARGS ?=
+LAYERS := tests/test_layers.py
 # Limits Mesa to the oldest OpenGL that the library supports, where only the fragment path exists.
 GL33 := MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330
 
@@ -15,18 +16,18 @@ train: $(VENV)/.ready
 	$(BIN)/gpgpu-gl train $(ARGS)
 
 test: check
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" --ignore=$(LAYERS)
 	@if $(BIN)/python -m tools.on_mesa; then set -x; $(GL33) $(PYTEST) -m "gl33 and not slow"; fi
 
 test-all: check
-	$(PYTEST)
+	$(PYTEST) --ignore=$(LAYERS)
 	@if $(BIN)/python -m tools.on_mesa; then set -x; $(GL33) $(PYTEST); fi
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m tools.check_layers
-	@if [ -f tools/check_shaders.py ]; then set -x; $(BIN)/python -m tools.check_shaders; fi
+	$(PYTEST) $(LAYERS)
+	$(BIN)/python -m tools.check_shaders
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m tools.bench $(ARGS)
