@@ -7,14 +7,18 @@ import functools
 import os
 import re
 import threading
+import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import moderngl
 
 from gpgpu_gl.errors import ContextLost, DeviceError
-from gpgpu_gl.gl.raw import raw
+from gpgpu_gl.gl import remedies
+from gpgpu_gl.gl.raw import current_context, raw
 from gpgpu_gl.gl.start import start
+from gpgpu_gl.gl.state import prepare_state, saved_state
 
 if TYPE_CHECKING:
     from gpgpu_gl.gl.passes import Engine
@@ -30,6 +34,7 @@ _SOFTWARE = re.compile(
 )
 _MOST_ERRORS = 16  # a lost context may go on reporting errors for ever
 _LOSE_CONTEXT_ON_RESET = 0x8252
+_NOTHING = contextlib.nullcontext()
 
 
 class Device:
@@ -50,6 +55,8 @@ class Device:
         self.hosted = hosted
         self.how = how
         self.info: dict[str, Any] = ctx.info
+        if not self.info.get("GL_RENDERER"):
+            raise DeviceError("The OpenGL context is not current in this thread: make it current, then hand it over.")
         self.vendor: str = self.info["GL_VENDOR"]
         self.renderer: str = self.info["GL_RENDERER"]
         self.version: str = self.info["GL_VERSION"]
@@ -58,7 +65,10 @@ class Device:
         self.max_texture_size: int = self.info["GL_MAX_TEXTURE_SIZE"]
         self.paths: tuple[str, ...] = PATHS if self.version_code >= COMPUTE_VERSION else ("fragment",)
         self._thread = threading.get_ident()
-        self._state_depth = 0
+        self._keeping = False
+        self._current = current_context()
+        if not hosted:
+            prepare_state(ctx)
         self.closed = False
         self.path = path or "auto"
 
@@ -115,6 +125,11 @@ class Device:
         if self.closed:
             raise DeviceError("This OpenGL device was closed. Call gpgpu_gl.device() for a new one.")
         self.check_thread()
+        if current_context() != self._current:
+            raise DeviceError(
+                "Another OpenGL context, or none, is current in this thread. Compute within `with device.ctx:`, or hand "
+                "the other context over with gpgpu_gl.use(ctx)."
+            )
         errors: list[str] = []
         while len(errors) < _MOST_ERRORS and (error := self.ctx.error) != "GL_NO_ERROR":
             errors.append(error)
@@ -137,20 +152,21 @@ class Device:
         robust = self.version_code >= 450 or "GL_KHR_robustness" in self.ctx.extensions
         return robust and int(raw().glGetIntegerv(raw().GL_RESET_NOTIFICATION_STRATEGY)) == _LOSE_CONTEXT_ON_RESET
 
-    @contextlib.contextmanager
-    def hosted_state(self) -> Iterator[None]:
-        """Puts back the host's GL state on leaving; does nothing for a context of our own. Nests at no cost."""
-        if not self.hosted or self._state_depth:
-            yield
-            return
-        from gpgpu_gl.gl.state import saved_state
+    def hosted_state(self) -> AbstractContextManager[None]:
+        """Within: the GL state that passes need; on leaving, the host's is put back. Nests at no cost.
 
-        self._state_depth += 1
+        Does nothing for a context of our own. Many calls in one `with` are cheaper than each for itself (1 ms each).
+        """
+        return self._kept_state() if self.hosted and not self._keeping else _NOTHING
+
+    @contextlib.contextmanager
+    def _kept_state(self) -> Iterator[None]:
+        self._keeping = True
         try:
             with saved_state(self.ctx):
                 yield
         finally:
-            self._state_depth -= 1
+            self._keeping = False
 
     def close(self) -> None:
         """Releases a context of our own and everything in it; a host's context is only let go of."""
@@ -158,6 +174,8 @@ class Device:
         if _default is self:
             _default = None
         if not self.closed and not self.hosted:
+            if current_context() == self._current:
+                self.ctx.__exit__(None, None, None)  # a destroyed context that is still current would block new ones
             self.ctx.release()
         self.closed = True
 
@@ -179,18 +197,26 @@ def device(path: str | None = None) -> Device:
     if _default is None:
         ctx, how = start()
         _default = Device(ctx, path=path, how=how)
+        if _default.software and (hint := remedies.hidden_hardware()):
+            warnings.warn(f"OpenGL renders in software, with {_default.renderer}. {hint}", RuntimeWarning, stacklevel=2)
     elif path is not None:
         _default.path = path
     return _default
 
 
-def use(ctx: moderngl.Context, path: str = "auto") -> Device:
+def use(ctx: moderngl.Context | Device, path: str = "auto") -> Device:
     """Makes the caller's moderngl context the default device; its GL state is put back after every call.
 
-    Raises DeviceError when the context is older than OpenGL 3.3 or lacks the path.
+    ctx: current in this thread; or a Device, which becomes the default (and current, if it is our own) again.
+    Raises DeviceError when the context is older than OpenGL 3.3, lacks the path, or is not current.
     """
     global _default
-    _default = Device(ctx, hosted=True, path=path, how="host")
+    if isinstance(ctx, Device):
+        if not ctx.hosted:
+            ctx.ctx.__enter__()
+        _default = ctx
+    else:
+        _default = Device(ctx, hosted=True, path=path, how="host")
     return _default
 
 

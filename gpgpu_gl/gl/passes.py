@@ -71,7 +71,8 @@ class Engine:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Operand:
         """A new storage for that shape, its contents undefined."""
         lay = self.layout(shape)
-        return self.pool.get(lay.width, lay.height, dtype), lay
+        with self.device.hosted_state():  # a new texture gets bound
+            return self.pool.get(lay.width, lay.height, dtype), lay
 
     def upload(self, storage: Storage, data: bytes) -> None:
         with self.device.hosted_state():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import moderngl
 
 from gpgpu_gl.errors import DeviceError
 from gpgpu_gl.gl import remedies
+from gpgpu_gl.gl.raw import NO_CONTEXT, current_context, knows_current
 
 # Newest first, because some drivers give exactly the version asked for, and compute shaders need 4.3.
 VERSIONS = (460, 450, 430, 410, 330)
@@ -32,14 +34,29 @@ def start(ways: Sequence[str] | None = None) -> tuple[moderngl.Context, str]:
     Raises DeviceError listing every way tried with its error, and what mends it on this system.
     """
     failures: Failures = []
+    before = current_context()
+    if before != NO_CONTEXT:
+        warnings.warn(
+            "An OpenGL context was current in this thread, and gpgpu_gl makes one of its own current instead. "
+            "To compute in yours, hand it over before the first call: gpgpu_gl.use(ctx).",
+            RuntimeWarning,
+            stacklevel=3,
+        )
     for way in default_ways() if ways is None else ways:
         try:
-            for attempt in WAYS[way](failures):
-                return attempt, way
+            for ctx in WAYS[way](failures):
+                if knows_current() and current_context() in (before, NO_CONTEXT):  # glcontext does not notice when EGL refuses
+                    failures.append((way, "the new context could not be made current" + _in_place_of(before)))
+                    break
+                return ctx, way
         except Exception as error:  # a broken driver must not hide the ways that are still to come
             failures.append((way, f"{type(error).__name__}: {error}"))
     tried = "\n".join(f"  {way}: {why}" for way, why in failures)
     raise DeviceError(f"OpenGL 3.3 could not be started. Tried:\n{tried}\n{remedies.no_opengl()}")
+
+
+def _in_place_of(before: tuple[str, int]) -> str:
+    return f" in place of the one that is current ({before[0]})" if before != NO_CONTEXT else ""
 
 
 def default_ways() -> tuple[str, ...]:
@@ -54,11 +71,9 @@ def _egl(failures: Failures) -> Iterator[moderngl.Context]:
             name = f"EGL device {device} ({libegl}, {libgl})"
             errors = []
             for version in VERSIONS:
+                settings: dict[str, Any] = {"libegl": libegl, "libgl": libgl, "device_index": device, "backend": "egl"}
                 try:
-                    yield moderngl.create_context(
-                        require=version, standalone=True, backend="egl",
-                        libegl=libegl, libgl=libgl, device_index=device,
-                    )  # fmt: skip
+                    yield moderngl.create_context(require=version, standalone=True, **settings)
                 except Exception as error:  # glcontext raises plain Exception
                     errors.append(str(error))
                     if "eglCreateContext" not in errors[-1] and "Requested OpenGL" not in errors[-1]:
@@ -80,7 +95,11 @@ def _glfw(failures: Failures) -> Iterator[moderngl.Context]:
         failures.append(("GLFW hidden window", f"the glfw package cannot be loaded: {error}"))
         return
     said: list[str] = []
-    previous = glfw.set_error_callback(lambda code, text: said.append(f"{text.decode(errors='replace')} ({code:#x})"))
+
+    def on_error(code: int, text: Any) -> None:
+        said.append(f"{text.decode(errors='replace') if isinstance(text, bytes) else text} ({code:#x})")
+
+    previous: Any = glfw.set_error_callback(on_error)
     try:
         if not glfw.init():
             failures.append(("GLFW hidden window", "; ".join(said) or "glfw.init() failed"))
@@ -89,7 +108,8 @@ def _glfw(failures: Failures) -> Iterator[moderngl.Context]:
             window = _hidden_window(glfw, version)
             if window:
                 glfw.make_context_current(window)
-                yield moderngl.create_context(require=330, context=_GlfwLoader(glfw, window))
+                loader: Any = _GlfwLoader(glfw, window)
+                yield moderngl.create_context(require=330, context=loader)
         failures.append(("GLFW hidden window", "; ".join(dict.fromkeys(said)) or "no window"))
     finally:
         glfw.set_error_callback(previous)
