@@ -1,0 +1,292 @@
+"""Training the small CNN: one run, its files, and how it goes on after a stop."""
+
+from __future__ import annotations
+
+import math
+import signal
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpgpu_gl import nn, optim
+from gpgpu_gl.data import Batches, Dataset, load, normalise
+from gpgpu_gl.errors import FileError, NonFiniteLoss
+from gpgpu_gl.gl.context import device
+from gpgpu_gl.io import check_state, load_checkpoint, save_checkpoint, save_json, save_weights
+from gpgpu_gl.model import SmallCNN
+from gpgpu_gl.op import no_grad
+from gpgpu_gl.ops.random import manual_seed
+from gpgpu_gl.ops.softmax import cross_entropy
+from gpgpu_gl.tensor import Tensor, tensor
+
+EVALUATION_BATCH = 500
+CHECKPOINT_SECONDS = 60.0  # between checkpoints inside an epoch
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a run does. steps: stop after so many (None: after `epochs`); warmup: steps of rising learning rate."""
+
+    data: str = "mnist"
+    epochs: int = 5
+    steps: int | None = None
+    batch_size: int = 128
+    lr: float = 2e-3
+    warmup: int = 100
+    path: str = "auto"
+    seed: int = 0
+    out: str = "runs/mnist"
+
+
+# What a resumed run must have in common with the run that wrote the checkpoint.
+FIXED = ("data", "epochs", "steps", "batch_size", "lr", "warmup", "seed")
+
+
+@dataclass
+class History:
+    """What a run has measured so far."""
+
+    train_loss: list[float] = field(default_factory=list)
+    test_accuracy: list[float] = field(default_factory=list)
+    step_ms: list[float] = field(default_factory=list)
+    epoch_s: list[float] = field(default_factory=list)
+    first_step_s: float = math.nan
+
+
+class Run:
+    """One training run. Call `train`; `on_step(step, steps, loss, images_per_s)` and `on_epoch(epoch, accuracy, s)` report."""
+
+    def __init__(self, config: Config, started: float | None = None) -> None:
+        self.started = time.perf_counter() if started is None else started
+        self.config = config
+        self.device = device(config.path)
+        self.out = Path(config.out)
+        self.dataset = load(config.data)
+        self.history = History()
+        images = self.dataset.train_images
+        shape = images.shape[1:] if images.ndim == 4 else (*images.shape[1:], 1)
+        self.image_shape = tuple(int(side) for side in shape)
+        manual_seed(config.seed)
+        self.model = SmallCNN(*self.image_shape, classes=len(self.dataset.class_names))
+        self.batches = Batches(images, self.dataset.train_labels, config.batch_size, seed=config.seed)
+        self.steps = config.steps if config.steps is not None else config.epochs * len(self.batches)
+        self.optimizer = optim.Adam(self.model.parameters(), lr=config.lr)
+        self.schedule = optim.warmup_cosine(self.optimizer, min(config.warmup, self.steps // 2), self.steps)
+        self.step = 0
+        self.predictions: np.ndarray | None = None
+        self.probabilities: np.ndarray | None = None
+
+    # --- training -------------------------------------------------------------------------------
+
+    def train_step(self, images: Tensor, labels: Tensor) -> Tensor:
+        """One update; returns the loss, still on the device."""
+        loss = cross_entropy(self.model(images), labels)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.schedule.step()
+        return loss
+
+    def train(
+        self,
+        on_step: Callable[[int, int, float, float], None] = lambda *_: None,
+        on_epoch: Callable[[int, float, float], None] = lambda *_: None,
+    ) -> dict[str, Any]:
+        """Trains to the end, or until Ctrl-C, then saves; returns the metrics.
+
+        Raises NonFiniteLoss at a NaN or infinite loss; the checkpoint before it stays.
+        """
+        self.out.mkdir(parents=True, exist_ok=True)
+        saved = time.perf_counter()
+        with stop_on_signal() as stopped:
+            while self.step < self.steps and not stopped():
+                epoch, epoch_start = self.batches.epoch, time.perf_counter()
+                for images, labels in self.batches:
+                    start = time.perf_counter()
+                    loss = self.train_step(tensor(images), tensor(labels))
+                    self.finish_step(float(loss), start)
+                    on_step(self.step, self.steps, self.history.train_loss[-1], len(labels) / (time.perf_counter() - start))
+                    if self.step >= self.steps or stopped():
+                        break
+                    if time.perf_counter() - saved > CHECKPOINT_SECONDS:
+                        self.save_checkpoint()
+                        saved = time.perf_counter()
+                if self.batches.epoch > epoch or (self.step >= self.steps and not stopped()):
+                    self.history.epoch_s.append(time.perf_counter() - epoch_start)
+                    self.history.test_accuracy.append(self.evaluate())
+                    on_epoch(epoch + 1, self.history.test_accuracy[-1], self.history.epoch_s[-1])
+                    self.save_checkpoint()
+                    saved = time.perf_counter()
+        return self.save()
+
+    def finish_step(self, loss: float, start: float) -> None:
+        """Counts a step and checks its loss."""
+        self.step += 1
+        if not math.isfinite(loss):
+            kept = self.out / "checkpoint"
+            where = f"the checkpoint {kept} from before it is kept" if kept.exists() else "no checkpoint was written yet"
+            raise NonFiniteLoss(f"the loss is {loss} at step {self.step}; {where}. Try a lower --lr or a longer --warmup")
+        now = time.perf_counter()
+        if math.isnan(self.history.first_step_s):
+            self.history.first_step_s = now - self.started
+        self.history.train_loss.append(loss)
+        self.history.step_ms.append((now - start) * 1e3)
+
+    def predict(self, images: np.ndarray) -> np.ndarray:
+        """Logits of uint8 images, (N, classes)."""
+        parts = []
+        with no_grad():
+            for i in range(0, len(images), EVALUATION_BATCH):
+                parts.append(self.model(tensor(normalise(images[i : i + EVALUATION_BATCH]))).numpy())
+        return np.concatenate(parts)
+
+    def evaluate(self) -> float:
+        """The share of test images that the network gets right; keeps its predictions for the pictures."""
+        logits = self.predict(self.dataset.test_images)
+        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+        self.probabilities = shifted / shifted.sum(axis=1, keepdims=True)
+        self.predictions = logits.argmax(axis=1)
+        return float((self.predictions == self.dataset.test_labels).mean())
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        """Writes weights, checkpoint, metrics and pictures; returns the metrics."""
+        self.save_checkpoint()
+        metadata = {
+            "image_shape": "x".join(map(str, self.image_shape)),
+            "data": self.dataset.name,
+            "class_names": "\n".join(self.dataset.class_names),
+        }
+        save_weights(self.out / "weights.safetensors", self.weights(), metadata)
+        metrics = self.metrics()
+        save_json(self.out / "metrics.json", metrics)
+        self.save_pictures()
+        return metrics
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return {name: np.asarray(value) for name, value in self.model.state_dict().items()}
+
+    def metrics(self) -> dict[str, Any]:
+        past = self.history
+        return {
+            "device": self.device.renderer,
+            "path": self.device.path,
+            "parameters": sum(p.size for p in self.model.parameters()),
+            "steps": self.step,
+            "step_ms_median": statistics.median(past.step_ms[1:] or past.step_ms) if past.step_ms else None,
+            "first_step_s": past.first_step_s,
+            "epoch_s": past.epoch_s,
+            "train_loss": past.train_loss,
+            "test_accuracy": past.test_accuracy,
+            "config": asdict(self.config),
+        }
+
+    def save_pictures(self) -> None:
+        """Loss and accuracy, the first layer's filters and, after an evaluation, confusion and mistakes."""
+        from gpgpu_gl import report
+
+        past, truth = self.history, self.dataset.test_labels
+        per_epoch = len(self.batches)
+        report.curves(self.out / "curves.png", past.train_loss, past.test_accuracy, steps_per_epoch=per_epoch)
+        report.filters(self.out / "filters.png", self.weights()["conv1.weight"])
+        if self.predictions is not None and self.probabilities is not None:
+            classes = len(self.dataset.class_names)
+            matrix = np.zeros((classes, classes), np.int64)
+            np.add.at(matrix, (truth, self.predictions), 1)
+            report.confusion(self.out / "confusion.png", matrix, self.dataset.class_names)
+            report.mistakes(
+                self.out / "mistakes.png",
+                self.dataset.test_images,
+                truth,
+                self.predictions,
+                self.probabilities,
+                self.dataset.class_names,
+            )
+
+    def save_checkpoint(self) -> None:
+        """Everything that the next step depends on, whole or not at all."""
+        state = self.optimizer.state_dict()
+        arrays = {f"model.{name}": value for name, value in self.weights().items()}
+        arrays |= {f"optimizer.{name}": np.asarray(value) for name, value in state["arrays"].items()}
+        for name, value in arrays.items():
+            if value.dtype.kind == "f" and not np.isfinite(value).all():
+                raise NonFiniteLoss(f"{name} is not finite after step {self.step}; the checkpoint before it is kept")
+        info = {
+            "config": asdict(self.config),
+            "step": self.step,
+            "optimizer": state["info"],
+            "schedule": self.schedule.state_dict(),
+            "batches": self.batches.state_dict(),
+            "generator": nn_generator_state(),
+            "history": asdict(self.history),
+        }
+        save_checkpoint(self.out / "checkpoint", arrays, info)
+
+    def resume(self) -> None:
+        """Goes on where the checkpoint in `out` stands. Raises FileError where it belongs to another run."""
+        path = self.out / "checkpoint"
+        arrays, info = load_checkpoint(path)
+        wanted = asdict(self.config)
+        try:
+            differ = [
+                f"--{name.replace('_', '-')} {info['config'][name]} (now {wanted[name]})"
+                for name in FIXED
+                if info["config"][name] != wanted[name]
+            ]
+            if differ:
+                raise FileError(f"{path} was written with {', '.join(differ)}: resume with the same options")
+            weights = {n[6:]: a for n, a in arrays.items() if n.startswith("model.")}
+            check_state({n: a.shape for n, a in self.weights().items()}, weights, str(path))
+            self.model.load_state_dict(weights)
+            state = {n[10:]: a for n, a in arrays.items() if n.startswith("optimizer.")}
+            self.optimizer.load_state_dict({"arrays": state, "info": info["optimizer"]})
+            self.schedule.load_state_dict(info["schedule"])
+            self.batches.load_state_dict(info["batches"])
+            nn_generator_load(info["generator"])
+            self.history = History(**info["history"])
+            self.step = int(info["step"])
+        except (KeyError, TypeError) as error:
+            raise FileError(f"{path}: not a checkpoint of this version ({error!r})") from None
+
+
+def nn_generator_state() -> dict[str, Any]:
+    """State of the default random generator."""
+    from gpgpu_gl.ops.random import default_generator
+
+    return default_generator().state_dict()
+
+
+def nn_generator_load(state: dict[str, Any]) -> None:
+    from gpgpu_gl.ops.random import default_generator
+
+    default_generator().load_state_dict(state)
+
+
+@contextmanager
+def stop_on_signal() -> Iterator[Callable[[], bool]]:
+    """A function that says whether Ctrl-C (or a termination request) came; the step under way is finished first."""
+    came: list[int] = []
+
+    def handler(number: int, frame: Any) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            before[number] = signal.signal(number, handler)
+        except ValueError:  # not in the main thread: whoever runs us deals with signals
+            break
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
