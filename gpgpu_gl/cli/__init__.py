@@ -12,6 +12,8 @@ from gpgpu_gl.errors import GpgpuError
 # name: (module, help). The module has add_arguments(parser) and run(arguments) -> exit status; only the one that is
 # called gets imported, so that --help and mistakes are answered at once.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "train": ("gpgpu_gl.cli.train", "train the small CNN on MNIST or another data set"),
+    "predict": ("gpgpu_gl.cli.predict", "classify PNG or JPEG pictures with trained weights"),
     "doctor": ("gpgpu_gl.cli.doctor", "show the OpenGL device, what works on it, and what mends the rest"),
 }
 
