@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import moderngl
@@ -12,6 +12,7 @@ import numpy as np
 
 from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.errors import OutOfTextureMemory
+from gpgpu_gl.gl.expression import Expression
 from gpgpu_gl.gl.pool import Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
 from gpgpu_gl.gl.raw import raw
@@ -35,6 +36,8 @@ class Pass:
     kernel: the shader file's stem. inputs: sampler name to (storage, layout). outputs: each (storage, layout); a point
     pass may have several, all of one size. view: None for a point pass (one texel of each output an invocation), else
     how a tile pass sees its output, (groups, rows, columns in texels). tile: rows and columns of texels of a tile.
+    expression: what an elementwise pass evaluates; for any other kernel its epilogue, through which the kernel's result
+    goes before it is written.
     """
 
     kernel: str
@@ -44,12 +47,24 @@ class Pass:
     uniforms: dict[str, Any] = field(default_factory=dict)
     view: tuple[int, int, int] | None = None
     tile: tuple[int, int] = (1, 1)
+    expression: Expression | None = None
+
+
+@dataclass(slots=True)
+class Command:
+    """A pass made ready for one path: its program, textures by unit, uniforms, targets, and work groups (compute)."""
+
+    program: Program
+    inputs: list[tuple[int, Storage]]
+    uniforms: list[tuple[str, Any]]
+    targets: list[Storage]
+    groups: tuple[int, int] | None = None
 
 
 class Engine:
     """Runs passes on one device: its pool, its programs and the barriers between passes.
 
-    observers: called with each pass and its path after it was issued (capture, profiler).
+    observers: called with each pass after it was issued (capture, profiler).
     """
 
     def __init__(self, device: Device) -> None:
@@ -57,7 +72,7 @@ class Engine:
         self.ctx = device.ctx
         self.pool = Pool(device.ctx, device.max_texture_size)
         self.programs = Programs(device.ctx)
-        self.observers: list[Callable[[Pass, str], None]] = []
+        self.observers: list[Callable[[Pass], None]] = []
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
         self._serial = 0  # of the latest compute pass
         self._barriers: dict[int, int] = {}  # barrier bit to the serial of the latest compute pass that it covers
@@ -92,27 +107,41 @@ class Engine:
         if p.outputs[0][1].texels == 0:
             return
         self.device.check_thread()
-        path = self.device.path
         with self.device.hosted_state():
-            if path == "compute":
-                self._dispatch(p)
-            elif p.view is None or p.tile == (1, 1):
-                self._draw(p, p.outputs)
-            else:
-                self._draw_tiles(p)
+            for command in self.commands(p):
+                self.issue(command)
         for observer in self.observers:
-            observer(p, path)
+            observer(p)
 
-    def program(self, p: Pass, path: str, local: tuple[int, int] = LOCAL) -> Program:
-        """The program of a pass: its own defines and those that follow from the dtypes of its textures."""
+    def commands(self, p: Pass) -> list[Command]:
+        """The draws or dispatches that a pass takes on the device's path, compiled and sized."""
+        if self.device.path == "compute":
+            return [self._dispatch(p)]
+        if p.view is None or p.tile == (1, 1):
+            return [self._draw(p)]
+        return self._draw_tiles(p)
+
+    def _lower(self, p: Pass, path: str) -> Command:
+        """The program of a pass, and what to bind: the defines follow from the pass and its textures' dtypes."""
         defines: dict[str, str | int] = dict(p.defines)
+        inputs, uniforms = p.inputs, dict(p.uniforms)
+        if p.expression is not None:
+            operands, more, values = p.expression.lower(p.outputs[0][1])
+            inputs = inputs | operands
+            defines |= more
+            uniforms |= values
+        defines["EPILOGUE"] = int(p.expression is not None and p.kernel != "elementwise")
         defines["FETCH_LOD"] = self.fetch_lod
-        for name, (storage, lay) in p.inputs.items():
+        bound = []
+        for unit, (name, (storage, lay)) in enumerate(inputs.items()):
             form = FORMATS[storage.dtype]
             defines[f"{name}_SAMPLER"] = form.sampler + ("Array" if storage.key[3] else "")
             defines[f"{name}_TEXEL"] = form.texel
             defines[f"{name}_SCALAR"] = form.scalar
             defines[f"{name}_LINES"] = min(lay.lines, 2)
+            uniforms[f"{name}_layout"] = lay.uniform
+            bound.append((unit, storage))
+        targets = []
         for n, (storage, _) in enumerate(p.outputs):
             form = FORMATS[storage.dtype]
             defines[f"o{n}_TEXEL"] = form.texel
@@ -120,61 +149,45 @@ class Engine:
             if path == "compute":
                 defines[f"o{n}_FORMAT"] = form.qualifier
                 defines[f"o{n}_IMAGE"] = form.image
+            targets.append(storage)
         defines["OUTPUTS"] = len(p.outputs) if p.view is None else 0
         if "ROWS" not in defines:
             defines["ROWS"], defines["COLS"] = p.tile
-        if path == "compute":
-            defines["LOCAL_X"], defines["LOCAL_Y"] = local
-            if p.view is not None:
-                out = p.outputs[0][1]
-                defines["FOLDED"] = int(out.width % p.view[2] != 0)
-        return self.programs.get(p.kernel, tuple(sorted(defines.items())), path)
-
-    def _bind(self, program: Program, p: Pass) -> None:
-        self._barrier([storage for storage, _ in p.inputs.values()], moderngl.TEXTURE_FETCH_BARRIER_BIT)
-        for unit, (name, (storage, lay)) in enumerate(p.inputs.items()):
-            program.bind(name, unit)
-            program.set(f"{name}_layout", lay.uniform)
-            storage.texture.use(unit)
-        for name, value in p.uniforms.items():
-            program.set(name, value)
         if p.view is not None:
-            program.set("view", p.view)
-        program.set("o_layout", p.outputs[0][1].uniform)
+            uniforms["view"] = p.view
+        out = p.outputs[0][1]
+        uniforms["o_layout"] = out.uniform
+        if path == "compute":
+            defines["LOCAL_X"], defines["LOCAL_Y"] = LOCAL
+            if p.view is not None:
+                defines["FOLDED"] = int(out.width % p.view[2] != 0)
+        program = self.programs.get(p.kernel, tuple(sorted(defines.items())), path)
+        for unit, name in enumerate(inputs):
+            program.bind(name, unit)
+        return Command(program, bound, list(uniforms.items()), targets)
 
-    def _dispatch(self, p: Pass) -> None:
-        program = self.program(p, "compute")
-        self._bind(program, p)
-        targets = [storage for storage, _ in p.outputs]
-        self._barrier(targets, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT)
-        for n, storage in enumerate(targets):
-            program.bind(f"image{n}", n)
-            storage.texture.bind_to_image(n, read=False, write=True)
+    def _dispatch(self, p: Pass) -> Command:
+        command = self._lower(p, "compute")
+        for n in range(len(command.targets)):
+            command.program.bind(f"image{n}", n)
         if p.view is None:
-            width, height = targets[0].width, targets[0].height
-            program.set("o_size", (width, height))
-            groups = (-(-width // LOCAL[0]), -(-height // LOCAL[1]))
+            width, height = command.targets[0].width, command.targets[0].height
+            command.uniforms.append(("o_size", (width, height)))
+            command.groups = (-(-width // LOCAL[0]), -(-height // LOCAL[1]))
         else:
             total = -(-cells(p) // (LOCAL[0] * LOCAL[1]))
             across = min(total, 32768)  # at most 65,535 work groups in one dimension
-            program.set("grid_width", across * LOCAL[0])
-            groups = (across, -(-total // across))
-        program.program.run(*groups, 1)
-        self._serial += 1
-        for storage in targets:
-            storage.written = self._serial
+            command.uniforms.append(("grid_width", across * LOCAL[0]))
+            command.groups = (across, -(-total // across))
+        return command
 
-    def _draw(self, p: Pass, outputs: tuple[Operand, ...]) -> None:
-        program = self.program(p, "fragment")
-        self._bind(program, p)
+    def _draw(self, p: Pass) -> Command:
+        command = self._lower(p, "fragment")
         if p.view is not None:
-            program.set("grid_width", outputs[0][1].width)
-        targets = [storage for storage, _ in outputs]
-        self._barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
-        self._target(targets).use()
-        program.vao.render(moderngl.TRIANGLES, vertices=3)
+            command.uniforms.append(("grid_width", p.outputs[0][1].width))
+        return command
 
-    def _draw_tiles(self, p: Pass) -> None:
+    def _draw_tiles(self, p: Pass) -> list[Command]:
         """Draws the tiles into the layers of an array texture and gathers them into the output."""
         rows, cols = p.tile
         layers = rows * cols
@@ -188,28 +201,48 @@ class Engine:
         width = min(total, CELLS_PER_LINE)
         if -(-total // width) > self.device.max_texture_size:
             width = math.isqrt(total - 1) + 1
-        height = -(-total // width)
-        grid = self.pool.get(width, height, storage.dtype, layers)
-        program = self.program(p, "fragment")
-        self._bind(program, p)
-        program.set("grid_width", width)
-        self._layered(grid).use()
-        program.vao.render(moderngl.TRIANGLES, vertices=3)
+        grid = self.pool.get(width, -(-total // width), storage.dtype, layers)
+        command = self._lower(replace(p, expression=None), "fragment")
+        command.targets = [grid]
+        command.uniforms.append(("grid_width", width))
         gather = Pass(
             "gather",
             {"layers": (grid, lay)},
             p.outputs,
             {"ROWS": rows, "COLS": cols},
             {"view": p.view, "grid_width": width},
+            expression=p.expression,
         )
-        self._draw(gather, p.outputs)
+        return [command, self._draw(gather)]
+
+    def issue(self, command: Command) -> None:
+        """Binds, sets and draws or dispatches one command, after the barriers that its textures need."""
+        program, targets = command.program, command.targets
+        self._barrier([storage for _, storage in command.inputs], moderngl.TEXTURE_FETCH_BARRIER_BIT)
+        for unit, storage in command.inputs:
+            storage.texture.use(unit)
+        for name, value in command.uniforms:
+            program.set(name, value() if callable(value) else value)
+        if command.groups is None:
+            self._barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
+            self._target(targets).use()
+            program.vao.render(moderngl.TRIANGLES, vertices=3)
+            return
+        self._barrier(targets, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT)
+        for n, storage in enumerate(targets):
+            storage.texture.bind_to_image(n, read=False, write=True)
+        program.program.run(*command.groups, 1)
+        self._serial += 1
+        for storage in targets:
+            storage.written = self._serial
 
     def _target(self, targets: list[Storage]) -> Any:
         """The framebuffer of these textures; kept with the texture, or by texture names where there are several."""
         if len(targets) == 1:
             storage = targets[0]
             if storage.framebuffer is None:
-                storage.framebuffer = self.ctx.framebuffer([storage.texture])
+                make = LayeredFramebuffer if storage.key[3] else self._framebuffer
+                storage.framebuffer = make(self.ctx, storage)
             return storage.framebuffer
         key = tuple(storage.texture.glo for storage in targets)
         found = self._framebuffers.get(key)
@@ -221,11 +254,9 @@ class Engine:
                 self._framebuffers.pop(oldest)[0].release()
         return found[0]
 
-    def _layered(self, storage: Storage) -> Any:
-        """The framebuffer whose attachment i is layer i of an array texture."""
-        if storage.framebuffer is None:
-            storage.framebuffer = LayeredFramebuffer(self.ctx, storage)
-        return storage.framebuffer
+    @staticmethod
+    def _framebuffer(ctx: moderngl.Context, storage: Storage) -> Any:
+        return ctx.framebuffer([storage.texture])
 
     def _barrier(self, storages: Iterable[Storage], bit: int) -> None:
         """Issues a barrier if a compute pass wrote one of these since the last one for this kind of use."""

@@ -184,7 +184,7 @@ tanh = unary("tanh", "tanh_(x0)", lambda g, out, x: g * (1 - out * out), "Hyperb
 sigmoid = unary("sigmoid", "sigmoid(x0)", lambda g, out, x: g * (out * (1 - out)), "1 / (1 + exp(-x)).", dtype=_float)
 softplus = unary("softplus", "softplus(x0)", lambda g, out, x: g * sigmoid(x), "log(1 + exp(x)).", dtype=_float)
 erf = unary("erf", "erf(x0)", lambda g, out, x: g * (exp(-(x * x)) * 1.1283791670955126), "Error function.", dtype=_float)
-relu = unary("relu", "x0 < x0_ARG(0) ? x0_ARG(0) : x0", lambda g, out, x: relu_vjp(g, out), "max(x, 0); NaN stays NaN; the gradient at 0 is 0.")
+relu = unary("relu", "relu(x0)", lambda g, out, x: relu_vjp(g, out), "max(x, 0); NaN stays NaN; the gradient at 0 is 0.")
 relu_vjp = binary(
     "relu_vjp",
     "x1 <= 0.0 ? 0.0 : x0",

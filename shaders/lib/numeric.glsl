@@ -11,6 +11,9 @@ float minimum(float x, float y) { return x < y || is_nan(x) ? x : y; }
 int maximum(int x, int y) { return max(x, y); }
 int minimum(int x, int y) { return min(x, y); }
 
+float relu(float x) { return x < 0.0 ? 0.0 : x; }
+int relu(int x) { return x < 0 ? 0 : x; }
+
 // tanh through exp(-2|x|): never overflows; a series where the quotient would cancel.
 float tanh_(float x) {
   float a = abs(x);

@@ -25,11 +25,21 @@ uniform int grid_width;
 
 #include $KERNEL
 
+#if EPILOGUE
+#include "lib/expression.glsl"
+#define FINAL(p, t, value) expression(p, t, value)
+#else
+#define FINAL(p, t, value) value
+#endif
+
 #if OUTPUTS
 void main() {
   ivec2 p = ivec2(gl_GlobalInvocationID.xy);
   if (p.x >= o_size.x || p.y >= o_size.y) return;
   point(p);
+#if EPILOGUE
+  o0 = expression(p, p.y * o_layout.x + p.x, o0);
+#endif
 #unroll n 0 OUTPUTS
   imageStore(image$n, p, o$n);
 #endunroll
@@ -46,9 +56,9 @@ void main() {
     ivec2 p$i = address(o_layout, t$i);
 #unroll j 0 COLS
 #if FOLDED
-    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t$i + $j), acc[$i * COLS + $j]);
+    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t$i + $j), FINAL(address(o_layout, t$i + $j), t$i + $j, acc[$i * COLS + $j]));
 #else
-    if (at.z + $j < view.z) imageStore(image0, p$i + ivec2($j, 0), acc[$i * COLS + $j]);
+    if (at.z + $j < view.z) imageStore(image0, p$i + ivec2($j, 0), FINAL(p$i + ivec2($j, 0), t$i + $j, acc[$i * COLS + $j]));
 #endif
 #endunroll
   }

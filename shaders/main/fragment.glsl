@@ -22,8 +22,18 @@ uniform int grid_width;
 
 #include $KERNEL
 
+#if EPILOGUE
+#include "lib/expression.glsl"
+#endif
+
 #if OUTPUTS
-void main() { point(ivec2(gl_FragCoord.xy)); }
+void main() {
+  ivec2 p = ivec2(gl_FragCoord.xy);
+  point(p);
+#if EPILOGUE
+  o0 = expression(p, p.y * o_layout.x + p.x, o0);
+#endif
+}
 #else
 void main() {
   ivec2 p = ivec2(gl_FragCoord.xy);
@@ -34,5 +44,8 @@ void main() {
 #unroll n 0 ROWS*COLS
   layer$n = acc[$n];
 #endunroll
+#if EPILOGUE
+  layer0 = expression(p, p.y * grid_width + p.x, layer0);  // a 1 x 1 tile; larger ones leave it to the gather pass
+#endif
 }
 #endif
