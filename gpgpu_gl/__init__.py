@@ -9,6 +9,7 @@
 
 from gpgpu_gl import bind as _bind  # binds the operators to Tensor
 from gpgpu_gl.autograd import backward, grad, gradients, value_and_grad
+from gpgpu_gl.capture import compile
 from gpgpu_gl.dtypes import bool_, float16, float32, int32
 from gpgpu_gl.errors import (
     ContextLost,

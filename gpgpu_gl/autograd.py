@@ -7,7 +7,7 @@ from typing import Any
 
 from gpgpu_gl.errors import GpgpuError, ShapeError
 from gpgpu_gl.op import enable_grad, is_grad_enabled
-from gpgpu_gl.tensor import Tensor
+from gpgpu_gl.tensor import Tensor, engine
 
 
 def _order(root: Tensor) -> list[Tensor]:
@@ -102,7 +102,15 @@ def backward(out: Tensor, gradient: Tensor | None = None, retain_graph: bool = F
     found = _sweep(out, gradient, None, create_graph, retain_graph or create_graph)
     for tensor, g in found.values():
         if tensor.requires_grad:
-            tensor.grad = g if tensor.grad is None else tensor.grad + g
+            recorder = engine().recorder
+            if recorder is not None:
+                recorder.note_grad(tensor)
+            if tensor.grad is None:
+                tensor.grad = g
+            elif create_graph:
+                tensor.grad = tensor.grad + g
+            else:
+                tensor.grad.replace(tensor.grad.detach() + g)
 
 
 def gradients(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,20 @@ def engine() -> Engine:
     return device().engine
 
 
+_watch: list[list[weakref.ref[Tensor]]] = []
+
+
+@contextmanager
+def watched() -> Iterator[Callable[[], list[Tensor]]]:
+    """A function that lists the tensors made inside the block that are still alive."""
+    made: list[weakref.ref[Tensor]] = []
+    _watch.append(made)
+    try:
+        yield lambda: [t for ref in made if (t := ref()) is not None]
+    finally:
+        _watch.remove(made)
+
+
 class Tensor:
     """An array on the device: float32, float16 (computed in float32), int32 or bool, row-major, last axis packed.
 
@@ -43,6 +59,8 @@ class Tensor:
         self.requires_grad = False
         self.grad: Tensor | None = None
         self.node: Node | None = None
+        if _watch:
+            _watch[-1].append(weakref.ref(self))
         self.transpose_of: Tensor | None = None  # the tensor whose last two axes this one swaps; matmul reads that
 
     # --- storage --------------------------------------------------------------------------------
@@ -96,6 +114,25 @@ class Tensor:
     def detach(self) -> Tensor:
         """The same values, outside the graph."""
         return Tensor(self.storage, self.layout, self.dtype)
+
+    def replace(self, other: Tensor) -> None:
+        """Takes over other's values, which must have this shape and dtype: how parameters and state are updated."""
+        if other.shape != self.shape or other.dtype != self.dtype:
+            raise ShapeError(
+                f"a tensor of shape {self.shape}, {self.dtype} cannot be replaced by one of shape {other.shape}, {other.dtype}"
+            )
+        recorder = engine().recorder
+        if recorder is not None:
+            recorder.note_replaced(self, self.storage)
+        self._storage, self._layout = other.storage, other.layout
+
+    def exchange(self, storage: Storage) -> None:
+        """Lies in another texture of the same size from now on."""
+        self._storage = storage
+
+    def on(self, storage: Storage) -> Tensor:
+        """A tensor of this shape and dtype that lies in `storage`, a texture of the same size."""
+        return Tensor(storage, self.layout, self.dtype)
 
     # --- facts ----------------------------------------------------------------------------------
 

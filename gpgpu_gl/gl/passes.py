@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ import numpy as np
 from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.expression import Expression
-from gpgpu_gl.gl.pool import Pool, Storage
+from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
 from gpgpu_gl.gl.raw import raw
+from gpgpu_gl.gl.recorder import Recorder
 from gpgpu_gl.layout import Layout, layout
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class Command:
 class Engine:
     """Runs passes on one device: its pool, its programs and the barriers between passes.
 
-    observers: called with each pass after it was issued (capture, profiler).
+    recorder: where passes are noted while a call is recorded for replay.
     """
 
     def __init__(self, device: Device) -> None:
@@ -72,8 +74,9 @@ class Engine:
         self.ctx = device.ctx
         self.pool = Pool(device.ctx, device.max_texture_size)
         self.programs = Programs(device.ctx)
-        self.observers: list[Callable[[Pass], None]] = []
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
+        self.recorder: Recorder | None = None
+        self._scratch: dict[Key, Storage] | None = None
         self._serial = 0  # of the latest compute pass
         self._barriers: dict[int, int] = {}  # barrier bit to the serial of the latest compute pass that it covers
         self._framebuffers: dict[tuple[int, ...], tuple[Any, tuple[Any, ...]]] = {}
@@ -87,7 +90,28 @@ class Engine:
         """A new storage for that shape, its contents undefined."""
         lay = self.layout(shape)
         with self.device.hosted_state():  # a new texture gets bound
-            return self.pool.get(lay.width, lay.height, dtype), lay
+            storage = self.pool.get(lay.width, lay.height, dtype)
+        if self.recorder is not None:
+            self.recorder.made.add(storage)
+        return storage, lay
+
+    @contextmanager
+    def shared_scratch(self) -> Iterator[None]:
+        """Commands made inside share one array texture of each size for their tiles (they run one after another)."""
+        self._scratch = {}
+        try:
+            yield
+        finally:
+            self._scratch = None
+
+    def _grid(self, width: int, height: int, dtype: np.dtype, layers: int) -> Storage:
+        """An array texture for the tiles of one pass."""
+        if self._scratch is None:
+            return self.pool.get(width, height, dtype, layers)
+        key = (width, height, dtype, layers)
+        if key not in self._scratch:
+            self._scratch[key] = self.pool.get(*key)
+        return self._scratch[key]
 
     def upload(self, storage: Storage, data: bytes) -> None:
         with self.device.hosted_state():
@@ -95,7 +119,9 @@ class Engine:
             storage.texture.write(data)
 
     def read(self, storage: Storage) -> bytes:
-        """The texture's bytes, row after row from the top texel line; waits for the passes that write it."""
+        """The texture's bytes, row after row from the first texel line; waits for the passes that write it."""
+        if self.recorder is not None:
+            self.recorder.refuse("reading a tensor's value (numpy(), item(), float(), bool(), print)")
         with self.device.hosted_state():
             self._barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
             return storage.texture.read(alignment=1)
@@ -110,8 +136,14 @@ class Engine:
         with self.device.hosted_state():
             for command in self.commands(p):
                 self.issue(command)
-        for observer in self.observers:
-            observer(p)
+        if self.recorder is not None:
+            self.recorder.add(p)
+
+    def host(self, action: Callable[[], Any]) -> None:
+        """Calls a host action that belongs between passes, such as counting a step; a replay calls it again."""
+        action()
+        if self.recorder is not None:
+            self.recorder.add(action)
 
     def commands(self, p: Pass) -> list[Command]:
         """The draws or dispatches that a pass takes on the device's path, compiled and sized."""
@@ -201,7 +233,7 @@ class Engine:
         width = min(total, CELLS_PER_LINE)
         if -(-total // width) > self.device.max_texture_size:
             width = math.isqrt(total - 1) + 1
-        grid = self.pool.get(width, -(-total // width), storage.dtype, layers)
+        grid = self._grid(width, -(-total // width), storage.dtype, layers)
         command = self._lower(replace(p, expression=None), "fragment")
         command.targets = [grid]
         command.uniforms.append(("grid_width", width))
