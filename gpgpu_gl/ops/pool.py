@@ -1,0 +1,89 @@
+"""Pooling over windows of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpgpu_gl.errors import ShapeError
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.op import op
+from gpgpu_gl.ops.create import zeros
+from gpgpu_gl.ops.window import Geometry, Pair, check_images, geometry, pair
+from gpgpu_gl.tensor import Tensor, engine, new
+
+
+def _pool(
+    kernel: str, tensors: dict[str, Tensor], sides: tuple[int, int], geo: Geometry, defines: dict[str, Any] | None = None
+) -> Tensor:
+    """Runs a pooling kernel whose output has `sides` pixels."""
+    first = next(iter(tensors.values()))
+    shape = (first.shape[0], *sides, first.shape[3])
+    if first.size == 0:
+        return zeros(shape, first.dtype)
+    out = new(shape, first.dtype)
+    inputs = {name: t.operand for name, t in tensors.items()}
+    engine().run(Pass(kernel, inputs, (out.operand,), defines or {}, geo.uniforms))
+    return out
+
+
+@op("max_pool2d", lambda g, out, x, geo: _max_pool2d_vjp(g, x, geo=geo))
+def _max_pool2d(x: Tensor, geo: Geometry) -> Tensor:
+    """max_pool2d with its geometry worked out."""
+    return _pool("max_pool2d", {"x": x}, geo.result, geo)
+
+
+# Where x is largest does not move with it, so that neither of these two has a gradient with respect to x.
+@op("max_pool2d_vjp", lambda u, out, g, x, geo: _max_pool2d_pick(u, x, geo=geo), lambda u, out, g, x, geo: None)
+def _max_pool2d_vjp(g: Tensor, x: Tensor, geo: Geometry) -> Tensor:
+    """Each window's gradient at the pixel where x is largest in it, added up."""
+    return _pool("max_pool2d_vjp", {"g": g, "x": x}, geo.image, geo)
+
+
+@op("max_pool2d_pick", lambda g, out, u, x, geo: _max_pool2d_vjp(g, x, geo=geo), lambda g, out, u, x, geo: None)
+def _max_pool2d_pick(u: Tensor, x: Tensor, geo: Geometry) -> Tensor:
+    """For each window the pixel of u where x is largest."""
+    return _pool("max_pool2d", {"u": u, "x": x}, geo.result, geo, {"PICK": 1})
+
+
+@op("avg_pool2d", lambda g, out, x, geo, include: _avg_pool2d_vjp(g, geo=geo, include=include))
+def _avg_pool2d(x: Tensor, geo: Geometry, include: bool) -> Tensor:
+    """avg_pool2d with its geometry worked out."""
+    return _pool("avg_pool2d", {"x": x}, geo.result, geo, {"INCLUDE_PAD": int(include)})
+
+
+@op("avg_pool2d_vjp", lambda u, out, g, geo, include: _avg_pool2d(u, geo=geo, include=include))
+def _avg_pool2d_vjp(g: Tensor, geo: Geometry, include: bool) -> Tensor:
+    """Each window's gradient shared equally between its pixels, added up."""
+    return _pool("avg_pool2d_vjp", {"g": g}, geo.image, geo, {"INCLUDE_PAD": int(include)})
+
+
+def _geometry(name: str, x: Tensor, kernel_size: Pair, stride: Pair | None, padding: Pair) -> Geometry:
+    check_images(name, x)
+    window = pair(kernel_size, "kernel_size", 1)
+    border = pair(padding, "padding", 0)
+    what = f"{name} of images {x.shape} with windows of {window[0]} x {window[1]}"
+    if any(2 * b > k for b, k in zip(border, window, strict=True)):
+        raise ShapeError(f"{what}: padding {padding!r} is more than half a window, so that a window could lie outside the image")
+    return geometry(what, (x.shape[1], x.shape[2]), window, window if stride is None else stride, 1, border)
+
+
+def max_pool2d(x: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0) -> Tensor:
+    """The largest pixel of each window, channel by channel, as PyTorch's max_pool2d but channels last.
+
+    x (N, H, W, C); result (N, OH, OW, C) with OH = (H + 2 * padding - kernel_size) // stride + 1; stride is by default
+    the window's size. The padding never wins. NaN counts as largest; the gradient goes to the first of equal pixels.
+    Raises ShapeError, DTypeError.
+    """
+    return _max_pool2d(x, geo=_geometry("max_pool2d", x, kernel_size, stride, padding))
+
+
+def avg_pool2d(
+    x: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0, count_include_pad: bool = True
+) -> Tensor:
+    """The mean of each window, channel by channel, as PyTorch's avg_pool2d but channels last.
+
+    x (N, H, W, C); result (N, OH, OW, C) as max_pool2d's. count_include_pad: the padding counts as zeros; otherwise
+    it takes no part. Raises ShapeError, DTypeError.
+    """
+    geo = _geometry("avg_pool2d", x, kernel_size, stride, padding)
+    return _avg_pool2d(x, geo=geo, include=bool(count_include_pad))
