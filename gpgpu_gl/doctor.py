@@ -7,21 +7,108 @@ import platform
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
+import gpgpu_gl as gg
 from gpgpu_gl.errors import DeviceError, GpgpuError
 from gpgpu_gl.gl import remedies
 from gpgpu_gl.gl.context import Device, device, raw
 
 SelfTest = Callable[[], tuple[float, float]]
 
-# (name, function): the function computes on the default device and with NumPy, and returns (largest error, its bound).
-# Each runs on every path that the device offers.
-SELF_TESTS: list[tuple[str, SelfTest]] = []
+ULP = 2.0**-23  # of a float32 near 1; the bounds of functions are those of the GLSL specification, section 4.7.1
+
 
 _PACKAGES = ("gpgpu-gl", "moderngl", "glcontext", "PyOpenGL", "numpy", "glfw")
 _LIMITS = (
     "max_texture_size", "max_array_texture_layers", "max_draw_buffers", "max_color_attachments",
     "max_texture_image_units", "max_compute_work_group_count", "max_compute_work_group_invocations",
 )  # fmt: skip
+
+
+def _readback() -> tuple[float, float]:
+    """Bits that clamping, flushing or conversion would change; compared as bits."""
+    values = np.array([1e30, -1e30, 1e-40, -0.0, np.inf, np.nan, 2.0, 0.1], np.float32)
+    got = gg.tensor(values).numpy()
+    return float((got.view(np.int32) != values.view(np.int32)).sum()), 0.0
+
+
+def _relative(function: Callable[[Any], Any], reference: Callable[[Any], Any], x: Any) -> float:
+    x = x.astype(np.float32)
+    expected = reference(x.astype(np.float64))
+    return float(np.abs(function(gg.tensor(x)).numpy() / expected - 1).max())
+
+
+def _sqrt() -> tuple[float, float]:
+    # Specified as 1 / inversesqrt(x): 2 ULP, and 2.5 of the division.
+    return _relative(gg.sqrt, np.sqrt, np.geomspace(1e-6, 1e6, 1001)), 5 * ULP
+
+
+def _exp() -> tuple[float, float]:
+    return _relative(gg.exp, np.exp, np.linspace(-20, 20, 1001)), (3 + 2 * 20) * ULP
+
+
+def _log() -> tuple[float, float]:
+    # 3 ULP outside [0.5, 2]; one more for the rounding of the result.
+    return _relative(gg.log, np.log, np.geomspace(3, 1e6, 1001)), 4 * ULP
+
+
+def _divide() -> tuple[float, float]:
+    return _relative(lambda x: 1.0 / x, lambda x: 1.0 / x, np.geomspace(1e-6, 1e6, 1001)), 3 * ULP
+
+
+def _tanh() -> tuple[float, float]:
+    """Saturates without overflow: a quotient of exponentials would be NaN."""
+    got = gg.tanh(gg.tensor(np.array([-1e4, 1e4, 0.0], np.float32))).numpy()
+    return float(np.abs(got - [-1, 1, 0]).max()), 0.0
+
+
+def _integers() -> tuple[float, float]:
+    """6 % 6 = 6 was seen on real cards: quotients and remainders of small integers are exact."""
+    x = np.repeat(np.arange(-128, 128, dtype=np.int32), 64)
+    y = np.tile(np.arange(1, 65, dtype=np.int32), 256)
+    a, b = gg.tensor(x), gg.tensor(y)
+    wrong = ((a // b).numpy() != x // y) | ((a % b).numpy() != x % y)
+    return float(wrong.sum()), 0.0
+
+
+def _nan() -> tuple[float, float]:
+    """Fast arithmetic may take it that there are no NaN: isnan, and maximum, which passes them on."""
+    x = np.array([np.nan, 1.0, np.inf, -np.inf], np.float32)
+    seen = gg.isnan(gg.tensor(x)).numpy()
+    largest = gg.maximum(gg.tensor(x), 0.0).numpy()
+    return float((seen != np.isnan(x)).sum() + (np.isnan(largest) != np.isnan(x)).sum()), 0.0
+
+
+def _sum() -> tuple[float, float]:
+    x = np.random.default_rng(0).random(100_003, np.float32)
+    expected = x.sum(dtype=np.float64)
+    # A tree of additions: half an ULP for each of its log2(100003) < 17 levels.
+    return float(abs(gg.tensor(x).sum().numpy() / expected - 1)), 17 * ULP / 2
+
+
+def _matmul() -> tuple[float, float]:
+    generator = np.random.default_rng(1)
+    a, b = (generator.standard_normal(shape, np.float32) for shape in ((33, 130), (130, 17)))
+    error = np.abs((gg.tensor(a) @ gg.tensor(b)).numpy() - a.astype(np.float64) @ b)
+    # Of the sum of absolute products: half an ULP for each of the 130 products and additions, in any order.
+    return float((error / (np.abs(a) @ np.abs(b))).max()), 130 * ULP / 2
+
+
+# (name, function): the function computes on the default device and with NumPy, and returns (largest error, its bound).
+# Each runs on every path that the device offers.
+SELF_TESTS: list[tuple[str, SelfTest]] = [
+    ("readback", _readback),
+    ("sqrt", _sqrt),
+    ("exp", _exp),
+    ("log", _log),
+    ("divide", _divide),
+    ("tanh", _tanh),
+    ("integers", _integers),
+    ("NaN", _nan),
+    ("sum", _sum),
+    ("matmul", _matmul),
+]
 
 
 def report(tests: Iterable[tuple[str, SelfTest]] | None = None) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def path(request: pytest.FixtureRequest, device: Device) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def no_leaks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that leaves GL objects behind, other than the programs in the cache."""
+    """Fails a test that leaves GL objects behind, other than those in the caches of programs and framebuffers."""
     device = context.device()
     before = live_objects(device)
     yield
@@ -62,13 +62,18 @@ def no_leaks(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def live_objects(device: Device) -> set[tuple[str, int]]:
-    """(kind, name) of every GL object of the device except cached programs; idle pooled textures are freed first."""
+    """(kind, name) of every GL object of the device, cached programs and framebuffers left out.
+
+    Idle pooled textures are freed first.
+    """
     gl = raw()
     cached: set[tuple[str, int]] = set()
     if "engine" in device.__dict__:
         device.engine.pool.trim()
+        cached |= {("Framebuffer", framebuffer.glo) for framebuffer, _ in device.engine._framebuffers.values()}
         for program in device.engine.programs.cache.values():
             cached.add(("Program", program.program.glo))
+            cached |= {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program.program.glo)}
             if program.vao is not None:
                 cached.add(("VertexArray", program.vao.glo))
     found = set()

@@ -74,7 +74,12 @@ int power(int x, int y) {
 int floor_divide(int x, int y) {
   if (y == 0) return 0;
   int q = x / y;
-  return (x % y != 0) && ((x < 0) != (y < 0)) ? q - 1 : q;
+  int r = x - q * y;  // not x % y: GLSL leaves it undefined for negative operands, and drivers do differ
+  if (abs(r) >= abs(y)) {  // a driver that divides through floats may be off by one
+    q += (r < 0) == (y < 0) ? 1 : -1;
+    r = x - q * y;
+  }
+  return r != 0 && (r < 0) != (y < 0) ? q - 1 : q;
 }
 int remainder(int x, int y) { return y == 0 ? 0 : x - floor_divide(x, y) * y; }
 float remainder(float x, float y) {
