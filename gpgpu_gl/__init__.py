@@ -91,6 +91,7 @@ from gpgpu_gl.ops.shape import (
     stack,
     take,
 )
+from gpgpu_gl.profile import profile
 from gpgpu_gl.tensor import Tensor, from_texture, tensor
 
 __version__ = "0.1.0"

@@ -13,7 +13,7 @@ from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.gl.pool import Storage
 from gpgpu_gl.layout import Layout
 
-SAME, LINEAR, CONSTANT, REPEAT, STRIDED, STRIDED_LAST, PRODUCED = range(7)
+SAME, LINEAR, CONSTANT, REPEAT, STRIDED, STRIDED_LAST, PRODUCED, REPEAT_POWER = range(8)
 
 Operand = tuple[Storage, Layout]
 
@@ -61,7 +61,9 @@ class Expression:
                 mode = mode_of(operand[1], out)
                 defines[f"{name}_MODE"] = mode
                 if mode == REPEAT:
-                    uniforms[f"{name}_texels"] = operand[1].texels
+                    texels = uniforms[f"{name}_texels"] = operand[1].texels
+                    if texels & (texels - 1) == 0:
+                        defines[f"{name}_MODE"] = REPEAT_POWER
                 elif mode >= STRIDED:
                     walked.append((n, _row_strides(operand[1].shape, len(shape))))
             else:

@@ -76,6 +76,7 @@ class Engine:
         self.programs = Programs(device.ctx)
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
         self.recorder: Recorder | None = None
+        self.profiler: Any = None
         self._scratch: dict[Key, Storage] | None = None
         self._serial = 0  # of the latest compute pass
         self._barriers: dict[int, int] = {}  # barrier bit to the serial of the latest compute pass that it covers
@@ -249,6 +250,12 @@ class Engine:
 
     def issue(self, command: Command) -> None:
         """Binds, sets and draws or dispatches one command, after the barriers that its textures need."""
+        if self.profiler is not None:
+            self.profiler.issue(command, self._issue)
+        else:
+            self._issue(command)
+
+    def _issue(self, command: Command) -> None:
         program, targets = command.program, command.targets
         self._barrier([storage for _, storage in command.inputs], moderngl.TEXTURE_FETCH_BARRIER_BIT)
         for unit, storage in command.inputs:

@@ -5,6 +5,7 @@
 // For operand N, eN_MODE says where its element for an output element is:
 //   0 same texel of a texture of the same size     1 same linear texel, another texture width
 //   2 a uniform scalar                             3 the operand's texels repeat (broadcast over leading axes)
+//   7 as 3, where the number of texels is a power of two (integer division is slow)
 //   4 strided: uniform int eN_strides[RANK] rows of the operand per step of each output axis but the last
 //   5 as 4, and the last axis has one element      6 what the kernel itself computed
 // MASK 1 where the output's last axis is no multiple of four: pad lanes are written as zero.
@@ -28,7 +29,7 @@ uniform e$(n)_SCALAR e$n;
 #elif e$(n)_MODE != 6
 uniform e$(n)_SAMPLER e$n;
 uniform ivec4 e$(n)_layout;
-#if e$(n)_MODE == 3
+#if e$(n)_MODE == 3 || e$(n)_MODE == 7
 uniform int e$(n)_texels;
 #elif e$(n)_MODE >= 4
 uniform int e$(n)_strides[RANK];
@@ -68,6 +69,8 @@ o0_TEXEL expression(ivec2 p, int t, o0_TEXEL produced) {
   e$(n)_TEXEL v$n = e$(n)_TEXEL(e$n);
 #elif e$(n)_MODE == 3
   e$(n)_TEXEL v$n = fetch(e$n, address(e$(n)_layout, t % e$(n)_texels));
+#elif e$(n)_MODE == 7
+  e$(n)_TEXEL v$n = fetch(e$n, address(e$(n)_layout, t & (e$(n)_texels - 1)));
 #elif e$(n)_MODE == 6
   o0_TEXEL v$n = produced;
 #else
