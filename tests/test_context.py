@@ -328,7 +328,7 @@ def test_processes_started_from_here_choose_their_own_window_system(monkeypatch:
 def test_driver_functions_beyond_moderngl_are_found(device: Device) -> None:
     gl = raw.raw()
     assert bool(gl.glFramebufferTextureLayer)
-    assert bool(gl.glClipControl) == (device.version_code >= 450)
+    assert bool(gl.glClipControl) >= (device.version_code >= 450)  # older versions may have it as an extension
 
 
 def test_framebuffers_that_are_released_while_bound_leave_no_error(device: Device, path: str) -> None:
