@@ -18,6 +18,7 @@ from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.gl.recorder import Recorder
+from gpgpu_gl.gl.state import unbind_framebuffer
 from gpgpu_gl.layout import Layout, layout
 
 if TYPE_CHECKING:
@@ -286,9 +287,14 @@ class Engine:
         key = tuple(storage.texture.glo for storage in targets)
         found = self._framebuffers.get(key)
         textures = tuple(storage.texture for storage in targets)
-        if found is None or found[1] != textures:
+        if found is not None and found[1] != textures:  # other textures got the names of released ones
+            unbind_framebuffer(self.ctx)
+            self._framebuffers.pop(key)[0].release()
+            found = None
+        if found is None:
             found = self._framebuffers[key] = (self.ctx.framebuffer(list(textures)), textures)
             while len(self._framebuffers) > 64:
+                unbind_framebuffer(self.ctx)
                 oldest = next(iter(self._framebuffers))
                 self._framebuffers.pop(oldest)[0].release()
         return found[0]
@@ -306,6 +312,7 @@ class Engine:
 
     def release(self) -> None:
         """Frees every texture, framebuffer and program. Tensors that still live keep theirs until they go."""
+        unbind_framebuffer(self.ctx)
         for framebuffer, _ in self._framebuffers.values():
             framebuffer.release()
         self._framebuffers.clear()

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.errors import OutOfTextureMemory
+from gpgpu_gl.gl.state import unbind_framebuffer
 
 Key = tuple[int, int, np.dtype, int]  # width, height, dtype, layers (0: an ordinary 2-D texture)
 
@@ -153,6 +154,8 @@ class Pool:
     def trim(self, keep: int = 0) -> None:
         """Frees idle textures, the longest unused size first, until at most `keep` idle bytes are left."""
         self.collect()
+        if self.free and self.idle > max(keep, 0):
+            unbind_framebuffer(self.ctx)
         while self.free and self.idle > max(keep, 0):
             key, stack = next(iter(self.free.items()))
             texture, framebuffer, _ = stack.pop()

@@ -259,6 +259,15 @@ def prepare_state(ctx: moderngl.Context) -> None:
     ctx.disable_direct(_GL_DITHER)
 
 
+def unbind_framebuffer(ctx: moderngl.Context) -> None:
+    """Binds the default framebuffer. Call it before framebuffers are released.
+
+    moderngl binds again what it believes to be bound whenever it makes a framebuffer, and the name of a deleted one is
+    an error.
+    """
+    ctx.detect_framebuffer(0).use()
+
+
 @contextlib.contextmanager
 def saved_state(ctx: moderngl.Context) -> Iterator[None]:
     """Within: the GL state that passes need. On leaving: the state that the host application had.

@@ -150,6 +150,10 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
   }
 #endunroll
 #unroll i 0 ROWS*COLS
+#if TRANSPOSE_B  // rows of b beyond N repeat its last row, where columns beyond N would be pad lanes that hold zero
+  acc[$i] = keep(s$i, lessThan(ivec4(0, 1, 2, 3) + 4 * (column + $(i%COLS)), ivec4(n_size)));
+#else
   acc[$i] = s$i;
+#endif
 #endunroll
 }
