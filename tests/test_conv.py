@@ -10,7 +10,7 @@ from gpgpu_gl.autograd import gradients
 from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.ops.conv import conv2d
 from gpgpu_gl.ops.pool import avg_pool2d, max_pool2d
-from gpgpu_gl.tensor import device, engine, tensor
+from gpgpu_gl.tensor import engine, tensor
 
 # float32 sums of up to a few thousand products of numbers around 1: relative to the largest result.
 TOLERANCE = 1e-5
@@ -48,23 +48,23 @@ POOLS = [
 ]
 
 
-@pytest.fixture(params=["compute", "fragment"], autouse=True)
-def path(request):
-    if request.param not in device().paths:
-        pytest.skip(f"this device has no {request.param} path")
-    device(request.param)
+@pytest.fixture(autouse=True)
+def poisoned(path):
     engine().pool.poison = True
-    yield request.param
+    yield
     engine().pool.poison = False
 
 
 def borders(x, window, stride=1, padding=0, dilation=1):
     """Padding ((above, below), (left, right)), stride and dilation as pairs."""
-    two = lambda v: (v, v) if isinstance(v, int) else v
+
+    def two(v):
+        return (v, v) if isinstance(v, int) else v
+
     stride, dilation = two(stride), two(dilation)
     if padding == "same":
         pads = []
-        for n, k, s, d in zip(x.shape[1:3], window, stride, dilation):
+        for n, k, s, d in zip(x.shape[1:3], window, stride, dilation, strict=True):
             total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
             pads.append((total // 2, total - total // 2))
     else:
@@ -76,7 +76,7 @@ def windows(x, window, stride=1, padding=0, dilation=1, fill=0.0):
     """(N, OH, OW, KH, KW, C) view of float64 images."""
     pads, stride, dilation = borders(x, window, stride, padding, dilation)
     x = np.pad(x, ((0, 0), *pads, (0, 0)), constant_values=fill)
-    reach = [d * (k - 1) + 1 for d, k in zip(dilation, window)]
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, window, strict=True)]
     seen = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))
     seen = seen[:, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
     return seen.transpose(0, 1, 2, 4, 5, 3)
@@ -86,7 +86,7 @@ def conv_reference(x, w, groups=1, **options):
     seen = windows(x, w.shape[:2], **options)
     xs = np.split(seen, groups, axis=-1)
     ws = np.split(w, groups, axis=-1)
-    return np.concatenate([np.einsum("nhwijc,ijco->nhwo", a, b) for a, b in zip(xs, ws)], axis=-1)
+    return np.concatenate([np.einsum("nhwijc,ijco->nhwo", a, b) for a, b in zip(xs, ws, strict=True)], axis=-1)
 
 
 def conv_grads(x, w, g, groups=1, **options):
@@ -165,7 +165,10 @@ def test_pooling_and_its_derivatives(x_shape, options, kind):
             np.put_along_axis(weights, flat.argmax(3)[:, :, :, None], 1.0, axis=3)
     else:
         weights = (index >= 0) / (k[0] * k[1] if kind == "avg" else (index >= 0).sum(3, keepdims=True))
-    apply = lambda a: (weights * a.reshape(-1)[index]).sum(3) if a.size else np.zeros((0, *flat.shape[1:3], x_shape[3]))
+
+    def apply(a):
+        return (weights * a.reshape(-1)[index]).sum(3) if a.size else np.zeros((0, *flat.shape[1:3], x_shape[3]))
+
     expected = apply(x.astype(float))
     (g, u) = draw(expected.shape, x_shape, seed=4)
     dx = np.zeros(x.size)
@@ -181,14 +184,14 @@ def test_pooling_and_its_derivatives(x_shape, options, kind):
 
 
 def test_max_pool2d_keeps_nan_and_infinity():
-    x = np.array([[1, np.nan, 3, -np.inf], [np.nan, 2, -np.inf, -np.inf], [np.inf, 1, -1, -2], [0, 0, -3, -1]], np.float32)
+    x = np.array(
+        [[1, np.nan, 3, -np.inf], [np.nan, 2, -np.inf, -np.inf], [np.inf, 1, -1, -2], [0, 0, -3, -1]], np.float32
+    )
     tx = tensor(x.reshape(1, 4, 4, 1), requires_grad=True)
     out = max_pool2d(tx, 2)
     np.testing.assert_array_equal(out.numpy()[0, :, :, 0], [[np.nan, 3], [np.inf, -1]])
     out.sum().backward()
-    np.testing.assert_array_equal(
-        tx.grad.numpy()[0, :, :, 0], [[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
-    )
+    np.testing.assert_array_equal(tx.grad.numpy()[0, :, :, 0], [[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
     low = tensor(np.full((1, 3, 3, 2), -np.inf, np.float32))
     np.testing.assert_array_equal(max_pool2d(low, 3, 2, 1).numpy(), np.full((1, 2, 2, 2), -np.inf))
 
@@ -217,8 +220,16 @@ def test_float16_is_summed_in_float32():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda t: conv2d(t((1, 3, 3, 4)), t((5, 5, 4, 4))), ShapeError, ["(1, 3, 3, 4)", "(5, 5, 4, 4)", "3 rows", "5"]),
-        (lambda t: conv2d(t((1, 8, 8, 4)), t((3, 3, 5, 4))), ShapeError, ["(1, 8, 8, 4)", "(3, 3, 5, 4)", "third axis"]),
+        (
+            lambda t: conv2d(t((1, 3, 3, 4)), t((5, 5, 4, 4))),
+            ShapeError,
+            ["(1, 3, 3, 4)", "(5, 5, 4, 4)", "3 rows", "5"],
+        ),
+        (
+            lambda t: conv2d(t((1, 8, 8, 4)), t((3, 3, 5, 4))),
+            ShapeError,
+            ["(1, 8, 8, 4)", "(3, 3, 5, 4)", "third axis"],
+        ),
         (lambda t: conv2d(t((1, 8, 8, 4)), t((3, 3, 4, 4)), groups=3), ShapeError, ["groups=3"]),
         (lambda t: conv2d(t((8, 8, 4)), t((3, 3, 4, 4))), ShapeError, ["(8, 8, 4)", "N, H, W, C"]),
         (lambda t: conv2d(t((1, 8, 8, 4)), t((3, 3, 4))), ShapeError, ["(3, 3, 4)"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpgpu_gl.dtypes import float32, result_type
 from gpgpu_gl.errors import ShapeError
+from gpgpu_gl.gl.expression import PRODUCED_VALUE, Expression
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.create import zeros
@@ -36,13 +37,12 @@ def _conv2d(x: Tensor, w: Tensor, bias: Tensor | None = None, *, geo: Geometry, 
         empty = zeros(shape, dtype)
         return empty if bias is None else (empty + bias).astype(dtype)
     out = new(shape, dtype)
-    inputs = {"x": x.operand, "w": w.operand}
-    if bias is not None:
-        inputs["bias"] = bias.operand
+    epilogue = None if bias is None else Expression("x0 + x1", (PRODUCED_VALUE, bias.operand), ("float", "float"))
     out_each = c_out // groups
-    defines = {"GROUPING": _grouping(in_each, out_each, groups), "BIAS": int(bias is not None)}
+    defines = {"GROUPING": _grouping(in_each, out_each, groups)}
     uniforms = geo.uniforms | {"in_each": in_each, "out_each": out_each}
-    engine().run(Pass("conv2d", inputs, (out.operand,), defines, uniforms))
+    inputs = {"x": x.operand, "w": w.operand}
+    engine().run(Pass("conv2d", inputs, (out.operand,), defines, uniforms, expression=epilogue))
     return out
 
 
@@ -117,7 +117,9 @@ def conv2d(
             f"divided by groups, and groups must divide {c_in} and {c_out}"
         )
     if bias is not None and bias.shape != (c_out,):
-        raise ShapeError(f"{what}: the bias has shape {bias.shape}, but needs ({c_out},), one number for each output channel")
+        raise ShapeError(
+            f"{what}: the bias has shape {bias.shape}, but needs ({c_out},), one number for each output channel"
+        )
     if min(weight.shape[:2]) < 1:
         raise ShapeError(f"{what}: a kernel needs at least one row and one column")
     geo = geometry(what, (x.shape[1], x.shape[2]), (weight.shape[0], weight.shape[1]), stride, dilation, padding)

@@ -13,7 +13,11 @@ from gpgpu_gl.tensor import Tensor, engine, new
 
 
 def _pool(
-    kernel: str, tensors: dict[str, Tensor], sides: tuple[int, int], geo: Geometry, defines: dict[str, Any] | None = None
+    kernel: str,
+    tensors: dict[str, Tensor],
+    sides: tuple[int, int],
+    geo: Geometry,
+    defines: dict[str, Any] | None = None,
 ) -> Tensor:
     """Runs a pooling kernel whose output has `sides` pixels."""
     first = next(iter(tensors.values()))
@@ -63,7 +67,9 @@ def _geometry(name: str, x: Tensor, kernel_size: Pair, stride: Pair | None, padd
     border = pair(padding, "padding", 0)
     what = f"{name} of images {x.shape} with windows of {window[0]} x {window[1]}"
     if any(2 * b > k for b, k in zip(border, window, strict=True)):
-        raise ShapeError(f"{what}: padding {padding!r} is more than half a window, so that a window could lie outside the image")
+        raise ShapeError(
+            f"{what}: padding {padding!r} is more than half a window, so that a window could lie outside the image"
+        )
     return geometry(what, (x.shape[1], x.shape[2]), window, window if stride is None else stride, 1, border)
 
 

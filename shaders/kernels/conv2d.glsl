@@ -1,28 +1,19 @@
 // Convolution, the plain kernel: any channels, groups, stride, dilation. One texel (four output channels) at a time.
 //
-// Inputs: x (N, H, W, C_in); w (KH, KW, C_in / groups, C_out); with BIAS bias (C_out).
+// Inputs: x (N, H, W, C_in); w (KH, KW, C_in / groups, C_out).
 // Output: o0 (N, OH, OW, C_out).
 // Options: GROUPING  0: a texel's channels are of one group that starts at a whole texel of x
 //                    1: each channel is a group of its own
 //                    2: any groups, channel by channel
-//          BIAS      1: added to the result
-//          ACTIVATION(v)  applied to each texel of the result
 // Uniforms: as in lib/window.glsl; in_each, out_each: input and output channels of one group.
-#include "lib/numeric.glsl"
 #include "lib/window.glsl"
 
 #require GROUPING
-#default BIAS 0
-#default ACTIVATION(v) (v)
 
 uniform x_SAMPLER x;
 uniform ivec4 x_layout;
 uniform w_SAMPLER w;
 uniform ivec4 w_layout;
-#if BIAS
-uniform bias_SAMPLER bias;
-uniform ivec4 bias_layout;
-#endif
 uniform int in_each, out_each;
 
 void point(ivec2 p) {
@@ -57,8 +48,5 @@ void point(ivec2 p) {
 #endif
     }
   }
-#if BIAS
-  acc += texel(bias, bias_layout, 0, column);
-#endif
-  o0 = keep(ACTIVATION(acc), lanes(o_layout, column));
+  o0 = keep(acc, lanes(o_layout, column));
 }
