@@ -60,13 +60,15 @@ def common(*operands: Operand) -> np.dtype:
     return found
 
 
-def unary(name: str, expr: str, rule: Rule | None, doc: str, dtype: Dtype = _number, arg: Dtype | None = None) -> Op:
-    """An operator of one tensor. dtype: result's from the argument's; arg: dtype in which the expression sees it."""
+def unary(name: str, expr: str, rule: Rule | None, doc: str, dtype: Dtype = _number, whole: bool = False) -> Op:
+    """An operator of one tensor. dtype: result's from the argument's; whole: it leaves integers as they are."""
 
     def forward(x: Any) -> Tensor:
         x = as_tensor(x)
         result = dtype(x.dtype)
-        seen = scalar_of(arg(x.dtype) if arg else x.dtype if dtype is _bool else result)
+        if whole and result == int32:
+            return x.astype(int32)
+        seen = scalar_of(x.dtype if dtype is _bool else result)
         return pointwise(expr, (x,), result, (seen,))
 
     forward.__name__ = forward.__qualname__ = name
@@ -171,12 +173,12 @@ exp = unary("exp", "exp_(x0)", lambda g, out, x: g * out, "e to the power x.", d
 expm1 = unary("expm1", "expm1_(x0)", lambda g, out, x: g * (out + 1), "exp(x) - 1, exact near 0.", dtype=_float)
 log = unary("log", "log_(x0)", lambda g, out, x: g / x, "Natural logarithm; NaN below 0.", dtype=_float)
 log1p = unary("log1p", "log1p_(x0)", lambda g, out, x: g / (x + 1), "log(1 + x), exact near 0.", dtype=_float)
-sin = unary("sin", "sin(x0)", lambda g, out, x: g * cos(x), "Sine of x radians.", dtype=_float)
-cos = unary("cos", "cos(x0)", lambda g, out, x: -(g * sin(x)), "Cosine of x radians.", dtype=_float)
-floor = unary("floor", "floor(x0)", lambda g, out, x: g * 0, "Rounded down.", arg=_float)
-ceil = unary("ceil", "ceil(x0)", lambda g, out, x: g * 0, "Rounded up.", arg=_float)
-trunc = unary("trunc", "trunc(x0)", lambda g, out, x: g * 0, "Rounded towards 0.", arg=_float)
-round = unary("round", "roundEven(x0)", lambda g, out, x: g * 0, "To the nearest; halves to even.", arg=_float)  # noqa: A001
+sin = unary("sin", "sin_(x0)", lambda g, out, x: g * cos(x), "Sine of x radians.", dtype=_float)
+cos = unary("cos", "cos_(x0)", lambda g, out, x: -(g * sin(x)), "Cosine of x radians.", dtype=_float)
+floor = unary("floor", "floor(x0)", lambda g, out, x: g * 0, "Rounded down.", whole=True)
+ceil = unary("ceil", "ceil(x0)", lambda g, out, x: g * 0, "Rounded up.", whole=True)
+trunc = unary("trunc", "trunc(x0)", lambda g, out, x: g * 0, "Rounded towards 0.", whole=True)
+round = unary("round", "roundEven(x0)", lambda g, out, x: g * 0, "To the nearest; halves to even.", whole=True)  # noqa: A001
 
 # --- activations --------------------------------------------------------------------------------
 
