@@ -18,6 +18,7 @@ from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.gl.recorder import Recorder
+from gpgpu_gl.gl.tune import Tuner
 from gpgpu_gl.gl.state import unbind_framebuffer
 from gpgpu_gl.layout import Layout, layout
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
 LOCAL = (32, 1)  # work group of a compute pass
-CELLS_PER_LINE = 16  # a fragment tile grid is narrow, so that small grids still feed every core
+BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time: a grid of tiles is cut into at least four such bins
 
 Operand = tuple[Storage, Layout]
 Defines = Mapping[str, "str | int"]
@@ -75,6 +76,7 @@ class Engine:
         self.ctx = device.ctx
         self.pool = Pool(device.ctx, device.max_texture_size)
         self.programs = Programs(device.ctx)
+        self.tuner = Tuner(device)
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
         self.recorder: Recorder | None = None
         self.profiler: Any = None
@@ -232,9 +234,7 @@ class Engine:
             )
         storage, lay = p.outputs[0]
         total = cells(p)
-        width = min(total, CELLS_PER_LINE)
-        if -(-total // width) > self.device.max_texture_size:
-            width = math.isqrt(total - 1) + 1
+        width = grid_width(total, -(-p.view[2] // cols) if p.view else 1, self.device.max_texture_size)
         grid = self._grid(width, -(-total // width), storage.dtype, layers)
         command = self._lower(replace(p, expression=None), "fragment")
         command.targets = [grid]
@@ -344,6 +344,17 @@ class LayeredFramebuffer:
 
     def release(self) -> None:
         raw().glDeleteFramebuffers(1, [self.glo])
+
+
+def grid_width(total: int, column_blocks: int, max_side: int) -> int:
+    """Cells in one line of a fragment tile grid: one block of rows a line, so that neighbours share what they fetch."""
+    width = column_blocks if column_blocks >= 4 else column_blocks * 4
+    width = min(width, max_side, total)
+    while width > 4 and -(-width // BIN) * -(-total // width // BIN) < 4:
+        width = -(-width // 2)
+    if -(-total // width) > max_side:
+        width = math.isqrt(total - 1) + 1
+    return width
 
 
 def cells(p: Pass) -> int:

@@ -5,29 +5,39 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gpgpu_gl.dtypes import result_type
+from gpgpu_gl.dtypes import float32, result_type
 from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.elementwise import as_tensor
 from gpgpu_gl.ops.pointwise import broadcast_shapes
-from gpgpu_gl.ops.reduce import sum as sum_
-from gpgpu_gl.ops.reduce import unbroadcast
+from gpgpu_gl.ops.reduce import reduce, unbroadcast
 from gpgpu_gl.ops.shape import broadcast_to, reshape
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
-# Tiles (rows, columns of texels) by path, largest first; chosen by what the output's size can fill.
-TILES = {"compute": ((16, 4), (8, 2), (4, 1)), "fragment": ((8, 1), (4, 1))}
-FEW_TILES = 64  # fewer than this leave cores idle: take smaller tiles, then split K
-LONG_K = 512
+# Variants by path: rows and columns of texels of a tile, and the parts that K is split into (summed afterwards).
+VARIANTS: dict[str, tuple[tuple[int, int, int], ...]] = {
+    "compute": tuple((r, c, s) for r, c in ((24, 4), (16, 4), (16, 2), (8, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
+    "fragment": tuple((r, c, s) for r, c in ((8, 1), (4, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
+}
+FEW_TILES = 64  # fewer leave lanes idle: take smaller tiles, then split K
+SHORT_K = 128  # a share of K that is not worth a further split
 
 
-def _choose(groups: int, m: int, n4: int) -> tuple[int, int]:
-    options = TILES[device().path]
-    for rows, cols in options:
-        if groups * -(-m // rows) * -(-n4 // cols) >= FEW_TILES:
-            return rows, cols
-    return options[-1]
+def _default(groups: int, m: int, n4: int, k: int) -> tuple[int, int, int]:
+    """A sound choice without measuring: the largest tile that the output fills, K split where even small ones do not."""
+    variants = VARIANTS[device().path]
+    tiles = list(dict.fromkeys((r, c) for r, c, _ in variants if (r, c) != (24, 4)))
+    rows, cols = tiles[-1]
+    for r, c in tiles:
+        if groups * -(-m // r) * -(-n4 // c) >= FEW_TILES:
+            rows, cols = r, c
+            break
+    count = groups * -(-m // rows) * -(-n4 // cols)
+    shares = 1
+    while shares < 16 and count * shares < FEW_TILES and k // (shares * 2) >= SHORT_K:
+        shares *= 2
+    return rows, cols, shares
 
 
 def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
@@ -42,14 +52,10 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
 
         return zeros((*batch, m, n), dtype)
     out = new((*batch, m, n), dtype)
+    if out.size == 0:
+        return out
     n4 = out.layout.columns
-    rows, cols = _choose(groups, m, n4)
-    tiles = groups * -(-m // rows) * -(-n4 // cols)
-    shares = 1
-    while shares < 16 and tiles * shares < FEW_TILES and k // (shares * 2) >= LONG_K // 4:
-        shares *= 2
-    target = out if shares == 1 else new((groups * shares, m, n), dtype)
-    defines = {"TRANSPOSE_A": int(transpose_a), "TRANSPOSE_B": int(transpose_b), "K_TAIL": k % 4, "SHARES": shares}
+    defines = {"TRANSPOSE_A": int(transpose_a), "TRANSPOSE_B": int(transpose_b), "K_TAIL": k % 4}
     uniforms = {
         "k_size": k,
         "n_size": n,
@@ -57,12 +63,18 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
         "b_rows": b.shape[-2] if b.ndim > 2 else 0,
     }
     inputs = {"a": a.operand, "b": b.operand}
-    engine().run(
-        Pass("matmul", inputs, (target.operand,), defines, uniforms, view=(groups * shares, m, n4), tile=(rows, cols))
-    )
-    if shares > 1:
-        return sum_(target.viewed((*batch, shares, m, n)), axis=len(batch))
-    return out
+
+    def run(variant: tuple[int, int, int]) -> Tensor:
+        rows, cols, shares = variant
+        target = out if shares == 1 else new((*batch, shares, m, n), float32)
+        shared = defines | {"SHARES": shares}
+        view = (groups * shares, m, n4)
+        engine().run(Pass("matmul", inputs, (target.operand,), shared, uniforms, view=view, tile=(rows, cols)))
+        return target if shares == 1 else reduce(target, "sum", len(batch), False, dtype)
+
+    shape = (groups, m, k, n, int(transpose_a), int(transpose_b))
+    variants = [v for v in VARIANTS[device().path] if v[2] == 1 or k // v[2] >= 32]
+    return run(engine().tuner.pick("matmul", shape, variants, _default(groups, m, n4, k), run))
 
 
 def _vjp_a(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:

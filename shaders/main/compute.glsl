@@ -47,11 +47,13 @@ void main() {
 #else
 void main() {
   ivec3 at = cell(int(gl_GlobalInvocationID.y) * grid_width + int(gl_GlobalInvocationID.x));
-  if (at.x >= view.x) return;
+  // Beyond the last cell: computed like the last and not stored, which costs no mask in the kernel.
+  bool stored = at.x < view.x;
+  at.x = min(at.x, view.x - 1);
   o0_TEXEL acc[ROWS * COLS];
   tile(at.x, at.y, at.z, acc);
 #unroll i 0 ROWS
-  if (at.y + $i < view.y) {
+  if (stored && at.y + $i < view.y) {
     int t$i = (at.x * view.y + at.y + $i) * view.z + at.z;
     ivec2 p$i = address(o_layout, t$i);
 #unroll j 0 COLS
