@@ -30,7 +30,7 @@ check: $(VENV)/.ready-dev
 	$(BIN)/python -m tools.check_shaders
 
 bench: $(VENV)/.ready
-	$(BIN)/python -m tools.bench $(ARGS)
+	$(BIN)/gpgpu-gl bench $(ARGS)
 
 gallery: $(VENV)/.ready
 	$(BIN)/python -m tools.gallery $(ARGS)

@@ -97,6 +97,7 @@ class Recording:
         self.grads: list[tuple[Tensor, Tensor | None]] = []
         self.fresh: list[Tensor] = []
         self.accumulated: list[tuple[Tensor, Tensor]] = []
+        self._memory: dict[str, int] = {}
 
     def applies(self) -> bool:
         """Whether gradients stand as they stood when this was recorded: a call would take the same passes."""
@@ -144,7 +145,7 @@ class Recording:
         self.fresh = [t for key, t in recorder.fresh.items() if key not in recorder.zeroed]
         self.accumulated = list(recorder.accumulated.values())
         place = Plan(self.engine, recorder.made - kept, self.passes)
-        with self.engine.shared_scratch():
+        with self.engine.shared_scratch() as scratch:
             for i, step in enumerate(self.passes):
                 if not isinstance(step, Pass):
                     self.commands.append(step)
@@ -157,6 +158,17 @@ class Recording:
                         if storage in slots:
                             slots[storage].uses.append((command, True, at))
                     self.commands.append(command)
+
+        touched = {s for c in self.commands if isinstance(c, Command) for s in (*c.targets, *(s for _, s in c.inputs))}
+        others = sum(s.nbytes for s in touched - set(place.place.values()) - set(scratch.values()))
+        self._memory = {
+            "used": place.used + others + sum(s.nbytes for s in scratch.values()),
+            "needed": place.peak + others,
+        }
+
+    def memory(self) -> dict[str, int]:
+        """Bytes of all textures that a replay touches, and what its tensors need where the most of them are alive."""
+        return dict(self._memory)
 
     # --- replay ---------------------------------------------------------------------------------
 

@@ -100,11 +100,11 @@ class Engine:
         return storage, lay
 
     @contextmanager
-    def shared_scratch(self) -> Iterator[None]:
+    def shared_scratch(self) -> Iterator[dict[Key, Storage]]:
         """Commands made inside share one array texture of each size for their tiles (they run one after another)."""
         self._scratch = {}
         try:
-            yield
+            yield self._scratch
         finally:
             self._scratch = None
 

@@ -35,10 +35,14 @@ class Plan:
         self.private = private & written
         for storage in self.private:
             self.ends.setdefault(last[storage], []).append(storage)
+        self.live = 0  # bytes of private results that are alive now
+        self.peak = 0  # and at most
 
     def __call__(self, i: int, p: Pass) -> Pass:
         """The pass with each private storage exchanged for the texture that it was given."""
         outputs = tuple((self._given(storage), lay) for storage, lay in p.outputs)
+        self.live += sum(storage.nbytes for storage, _ in p.outputs if storage in self.private)
+        self.peak = max(self.peak, self.live)
         placed = replace(p, outputs=outputs, inputs={name: self._placed(o) for name, o in p.inputs.items()})
         if p.expression is not None:
             operands = tuple(self._placed(o) if type(o) is tuple else o for o in p.expression.operands)
@@ -46,7 +50,13 @@ class Plan:
         for storage in self.ends.get(i, ()):
             given = self.place[storage]
             self.free.setdefault(given.key, []).append(given)
+            self.live -= storage.nbytes
         return placed
+
+    @property
+    def used(self) -> int:
+        """Bytes of the textures that the private results share."""
+        return sum(storage.nbytes for storage in set(self.place.values()))
 
     def _given(self, storage: Storage) -> Storage:
         """The texture that a result is written to."""
