@@ -33,16 +33,13 @@ def poisoned(path: str) -> Iterator[None]:
     pool.poison = False
 
 
-def passes_of(f: Callable[[], Any]) -> int:
+def passes_of(monkeypatch: pytest.MonkeyPatch, f: Callable[[], Any]) -> int:
     """How many passes a call issues."""
     seen: list[Pass] = []
-
-    def observe(p: Pass, path: str) -> None:
-        seen.append(p)
-
-    engine().observers.append(observe)
-    f()
-    engine().observers.remove(observe)
+    run = engine().run
+    with monkeypatch.context() as patch:
+        patch.setattr(engine(), "run", lambda p: (seen.append(p), run(p)))
+        f()
     return len(seen)
 
 
@@ -100,8 +97,8 @@ def test_float16_is_computed_in_float32_and_integers_become_floats():
     a = np.array([[1.0, 2.0, 9.0]], np.float16)
     found = softmax(a)
     assert found.dtype == np.float16
-    # half a unit in the last place of float16 below 1 is 2.4e-4; of small values less
-    np.testing.assert_allclose(found.numpy(), scipy.special.softmax(a.astype(np.float64), -1), 5e-4)
+    # a unit in the last place of float16: drivers may cut instead of rounding when they store it
+    np.testing.assert_allclose(found.numpy(), scipy.special.softmax(a.astype(np.float64), -1), 2.0**-10)
     assert softmax(np.array([[1, 1]])).tolist() == [[0.5, 0.5]]
 
 
@@ -158,8 +155,9 @@ def check_gradients(f: Callable[[Tensor], Tensor], exact: Callable[[np.ndarray],
 
     # differences of differences: 1e-16 / (1e-4 * 1e-3) rounding and (1e-3)**2 of the fourth derivative
     second = numeric_gradient(slope, x.astype(np.float64), 1e-3)
-    (hessian_row,) = gg.gradients((gradient * gg.tensor(direction)).sum(), [t])
-    np.testing.assert_allclose(hessian_row.numpy(), second, 1e-3, 1e-4)
+    slope_ = (gradient * gg.tensor(direction)).sum()
+    (hessian_row,) = gg.gradients(slope_, [t]) if slope_.tracked else (None,)  # None: the function is linear
+    np.testing.assert_allclose(0.0 if hessian_row is None else hessian_row.numpy(), second, 1e-3, 1e-4)
 
 
 @pytest.mark.parametrize("axis", [0, 1, None])
@@ -215,11 +213,11 @@ def test_cross_entropy_takes_any_leading_axes():
     assert cross_entropy(x[0, 0], 2).shape == ()
 
 
-def test_cross_entropy_of_labels_takes_two_passes_and_its_gradient_one():
+def test_cross_entropy_of_labels_takes_two_passes_and_its_gradient_one(monkeypatch):
     x, labels, g = gg.tensor(logits(), requires_grad=True), gg.tensor(LABELS), gg.tensor(1.0)
     losses: list[Tensor] = []
-    assert passes_of(lambda: losses.append(cross_entropy(x, labels))) == 2
-    assert passes_of(lambda: losses[0].backward(g)) == 1
+    assert passes_of(monkeypatch, lambda: losses.append(cross_entropy(x, labels))) == 2
+    assert passes_of(monkeypatch, lambda: losses[0].backward(g)) == 1
 
 
 def test_cross_entropy_of_large_logits():

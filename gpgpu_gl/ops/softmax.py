@@ -108,8 +108,7 @@ def _softmax_pass(x: Tensor, axis: Axes, log: bool) -> Tensor:
         return out
     peaks, sums = exponential_sums(x, axis)
     shifted = "(is_inf(x1) ? x0 : x0 - x1)"
-    nan = "uintBitsToFloat(0x7fc00000u)"
-    expr = f"{shifted} - log_(x2)" if log else f"exp_({shifted}) / (is_inf(x1) ? {nan} : x2)"
+    expr = f"{shifted} - log_(x2)" if log else f"exp_({shifted}) / (is_inf(x1) ? NOT_A_NUMBER : x2)"
     return pointwise(expr, (x, peaks, sums), x.dtype, ("float",) * 3)
 
 

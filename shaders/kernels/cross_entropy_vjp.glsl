@@ -27,10 +27,10 @@ void point(ivec2 p) {
 #else
   float factor = weight * fetch(g, ivec2(0)).x;
 #endif
-  if (label < 0 || label >= x_layout.w) factor = uintBitsToFloat(0x7fc00000u);
+  if (label < 0 || label >= x_layout.w) factor = NOT_A_NUMBER;
 #if LOGITS
   Row r = ROW_OF(row);
-  float sum = is_inf(r.peak) ? uintBitsToFloat(0x7fc00000u) : r.sum;
+  float sum = is_inf(r.peak) ? NOT_A_NUMBER : r.sum;
   vec4 v = vec4(texel(x, x_layout, row, column)), found;
 #unroll lane 0 4
   found[$lane] = exp_(v[$lane] - r.shift) / sum - smoothing / float(x_layout.w);

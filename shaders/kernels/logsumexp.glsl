@@ -25,7 +25,7 @@ vec4 load(int t) {
 #if MASKED
   bvec4 kept = lanes(x_layout, t % x_layout.y);
 #unroll lane 0 4
-  if (!kept[$lane]) v[$lane] = uintBitsToFloat(0xff800000u);
+  if (!kept[$lane]) v[$lane] = NEGATIVE_INFINITY;
 #endunroll
 #endif
   return v;

@@ -17,7 +17,7 @@ void point(ivec2 p) {
 #if LOG
   v = v - r.shift - log_(r.sum);
 #else
-  float sum = is_inf(r.peak) ? uintBitsToFloat(0x7fc00000u) : r.sum;
+  float sum = is_inf(r.peak) ? NOT_A_NUMBER : r.sum;
 #unroll lane 0 4
   v[$lane] = exp_(v[$lane] - r.shift) / sum;
 #endunroll

@@ -17,7 +17,7 @@ vec4 exponents(int row, int column) {
   if (column == x_layout.y - 1) {
     bvec4 kept = lanes(x_layout, column);
 #unroll lane 0 4
-    if (!kept[$lane]) v[$lane] = uintBitsToFloat(0xff800000u);
+    if (!kept[$lane]) v[$lane] = NEGATIVE_INFINITY;
 #endunroll
   }
 #endif
