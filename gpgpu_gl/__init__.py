@@ -24,6 +24,7 @@ from gpgpu_gl.errors import (
 )
 from gpgpu_gl.gl.context import Device, device, use
 from gpgpu_gl.op import Op, enable_grad, is_grad_enabled, no_grad
+from gpgpu_gl.ops.conv import conv2d
 from gpgpu_gl.ops.create import arange, copy, full, ones, ones_like, zeros, zeros_like
 from gpgpu_gl.ops.elementwise import (
     abs,
@@ -77,6 +78,14 @@ from gpgpu_gl.ops.elementwise import (
     where,
 )
 from gpgpu_gl.ops.linear import matmul
+from gpgpu_gl.ops.losses import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+)
+from gpgpu_gl.ops.pool import avg_pool2d, max_pool2d
 from gpgpu_gl.ops.reduce import all, any, argmax, argmin, max, mean, min, prod, sum
 from gpgpu_gl.ops.shape import (
     broadcast_to,
@@ -91,6 +100,7 @@ from gpgpu_gl.ops.shape import (
     stack,
     take,
 )
+from gpgpu_gl.ops.softmax import log_softmax, logsumexp, softmax
 from gpgpu_gl.profile import profile
 from gpgpu_gl.tensor import Tensor, from_texture, tensor
 

@@ -94,7 +94,7 @@ class Recording:
         self.outputs: list[tuple[Tensor, _Slot | int | None]] = []  # None: a tensor that the call did not compute
         self.written: list[_Slot] = []
         self.structure: Any = None
-        self.grads: list[tuple[Tensor, Tensor | None]] = []
+        self.grads: list[tuple[Tensor, Tensor, _Slot | None]] = []  # tensor, its gradient, where that is written
         self.fresh: list[Tensor] = []
         self.accumulated: list[tuple[Tensor, Tensor]] = []
         self._memory: dict[str, int] = {}
@@ -140,8 +140,10 @@ class Recording:
             same = next((i for i, given in enumerate(inputs) if given.storage is t.storage), None)
             made = slot(t.storage) if t.storage in recorder.made else same
             self.outputs.append((t.detach(), made))
+        for t in recorder.grads.values():
+            if t.grad is not None:
+                self.grads.append((t, t.grad, slot(t.grad.storage) if t.grad.storage in recorder.made else None))
         self.written = [s for s in slots.values() if s.storage in recorder.made]
-        self.grads = [(t, t.grad) for t in recorder.grads.values()]
         self.fresh = [t for key, t in recorder.fresh.items() if key not in recorder.zeroed]
         self.accumulated = list(recorder.accumulated.values())
         place = Plan(self.engine, recorder.made - kept, self.passes)
@@ -190,8 +192,10 @@ class Recording:
                     command()  # type: ignore[operator]
         for t, _, after in self.states:
             t.exchange(after.storage)
-        for t, g in self.grads:
+        for t, g, written in self.grads:
             t.grad = g
+            if written is not None:
+                g.exchange(written.storage)
         found = [
             t if slot is None else inputs[slot] if isinstance(slot, int) else t.on(slot.storage) for t, slot in self.outputs
         ]
