@@ -11,11 +11,11 @@ from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
-from gpgpu_gl.ops.create import arange, full, ones
-from gpgpu_gl.ops.elementwise import binary, sigmoid, sign, where
+from gpgpu_gl.ops.create import full, ones
+from gpgpu_gl.ops.elementwise import binary, logical_and, sigmoid, sign, where
 from gpgpu_gl.ops.reduce import mean, reduce
 from gpgpu_gl.ops.reduce import sum as sum_
-from gpgpu_gl.ops.shape import expand_dims, reshape
+from gpgpu_gl.ops.shape import expand_dims, one_hot, reshape
 from gpgpu_gl.ops.softmax import SHORT_ROW, exponential_sums, floats, log_softmax, masked, softmax
 from gpgpu_gl.tensor import Tensor, engine, new, tensor
 
@@ -35,7 +35,16 @@ def _reduced(loss: Tensor, reduction: str) -> Tensor:
 # --- labels -------------------------------------------------------------------------------------
 
 
-def _labels_pass(kernel: str, x: Tensor, labels: Tensor, out: Tensor, smoothing: float, weight: float, logits: bool, g: Tensor | None) -> None:
+def _labels_pass(
+    kernel: str,
+    x: Tensor,
+    labels: Tensor,
+    out: Tensor,
+    smoothing: float,
+    weight: float,
+    logits: bool,
+    g: Tensor | None,
+) -> None:
     """Runs cross_entropy or its gradient; long rows have their sums computed before."""
     inputs = {"x": x.operand, "labels": labels.operand}
     defines = {"LOGITS": int(logits), "MASKED": masked(x)}
@@ -116,9 +125,8 @@ def _label_loss(x: Tensor, labels: Tensor, smoothing: float, reduction: str, log
 
 def _as_probabilities(labels: Tensor, classes: int) -> Tensor:
     """(N,) labels as (N, C) probabilities; a wrong label's row is NaN."""
-    column = expand_dims(labels, 1)
-    wrong = (column < 0) | (column >= classes)
-    return where(wrong, math.nan, (column == arange(classes)).astype(float32))
+    right = logical_and(labels >= 0, labels < classes)
+    return where(expand_dims(right, 1), one_hot(labels, classes), math.nan)
 
 
 def cross_entropy(logits: Any, target: Any, label_smoothing: float = 0.0, reduction: str = "mean") -> Tensor:
