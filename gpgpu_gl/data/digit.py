@@ -10,6 +10,7 @@ import numpy as np
 from gpgpu_gl.data.picture import (
     FAINTEST,
     Picture,
+    background,
     picture_name,
     read_grey,
     require_contrast,
@@ -21,7 +22,7 @@ from gpgpu_gl.errors import FileError
 
 SIDE, BOX = 28, 20  # pixels: the picture and the box that the digit fits
 CENTRE = 14.0  # where MNIST has the centre of mass, in pixels counted from 0; the test set's mean is 14.00
-COARSE = 96  # pixels of the longer side, for what changes slowly over the picture
+COARSE, COARSEST = 96, 56  # pixels of the longer side, for what changes slowly over the picture
 THINNEST, THIN = 1.6, 2.0  # stroke widths in the box, in pixels: below the first a stroke is thickened to the second.
 # 95 % of MNIST's strokes are wider than 1.67, half of them wider than 2.4.
 
@@ -42,37 +43,50 @@ def prepare_digit(source: Picture) -> np.ndarray:
 
 
 def find_ink(grey: np.ndarray) -> np.ndarray | None:
-    """How much ink lies on each pixel: (H, W) float32, 0 to 1, of (H, W) grey values; None where there is none."""
-    paper = _surface(_coarse(grey))
-    rest = _coarse(grey) - paper
-    noise = 3 * 1.4826 * float(np.median(np.abs(rest))) + 0.02
-    if np.square(rest[rest > noise]).sum() > np.square(rest[rest < -noise]).sum():
+    """How much ink lies on each pixel: (H, W) float32, 0 to 1, of (H, W) grey values; None where there is none.
+
+    The background is taken for one even shade where much of the picture has it; else for a smooth surface; and where
+    that leaves ink along the border, as the edge of a shadow does, for what is usual around each pixel.
+    """
+    coarse, shade = _coarse(grey, COARSE), background(grey)
+    even = _stand_out(grey, np.full_like(coarse, shade))
+    if even is not None and np.mean(np.abs(coarse - shade) < 0.02) > 0.35 and _on_rim(even) < 0.15:
+        return _without_specks(even)
+    ink = _stand_out(grey, _surface(coarse))
+    if ink is None or _on_rim(ink) > 0.01:
+        other = _stand_out(grey, _surroundings(_coarse(grey, COARSEST)))
+        if other is not None and (ink is None or _on_rim(other) < _on_rim(ink) / 2):
+            ink = other
+    if ink is None:
+        ink = even  # a fat digit may be most of the picture, and then bends the others to itself
+    return None if ink is None else _without_specks(ink)
+
+
+def _on_rim(ink: np.ndarray) -> float:
+    return float(ink[rim(ink.shape)].mean())
+
+
+def _stand_out(grey: np.ndarray, paper: np.ndarray) -> np.ndarray | None:
+    """find_ink() for a known background, (H, W) as coarse as may be."""
+    rest = _coarse(grey, max(paper.shape)) - paper
+    if (rest**3).sum() > 0:  # cubed, so that the ink outweighs the unevenness of the paper
         grey, paper = 1 - grey, 1 - paper  # light on dark; from here on the ink is dark
-    flat = grey / resize(np.clip(paper, 0.05, 1), grey.shape)
-    ink = 1 - flat / np.maximum(resize_signed(_closing(_coarse(flat)), grey.shape), 0.05)
-    # the spread of an even background is noise; clean pictures have none and keep their faintest edges
-    middle = float(np.median(ink))
-    floor = max(0.0, middle + 3 * 1.4826 * float(np.median(np.abs(ink - middle))))
+    ink = 1 - grey / resize(np.clip(paper, 0.05, 1), grey.shape)
+    # ink is above zero, so what lies below is noise; clean pictures have none, and keep their faintest edges
+    below = ink[ink < 0]
+    floor = -3 * 1.4826 * float(np.median(below)) if below.size > 0.05 * ink.size else 0.0
     strong = ink[ink > max(_otsu(ink), floor)]
     if strong.size == 0:
         return None
     full = float(np.percentile(strong, 90))
     if full - floor < FAINTEST:
         return None
-    ink = np.clip((ink - floor) / (full - floor), 0, 1).astype(np.float32)
-    return _without_specks(ink)
+    return np.clip((ink - floor) / (full - floor), 0, 1).astype(np.float32)
 
 
-def _coarse(grey: np.ndarray) -> np.ndarray:
-    scale = min(1.0, COARSE / max(grey.shape))
-    shape = tuple(max(1, round(side * scale)) for side in grey.shape)
-    return resize_signed(grey, shape)
-
-
-def resize_signed(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """resize() for values beyond 1."""
-    top = max(float(values.max()), 1e-6)
-    return resize(values / top, shape) * top
+def _coarse(grey: np.ndarray, longest: int) -> np.ndarray:
+    scale = min(1.0, longest / max(grey.shape))
+    return resize(grey, tuple(max(1, round(side * scale)) for side in grey.shape))
 
 
 def _surface(grey: np.ndarray) -> np.ndarray:
@@ -96,21 +110,12 @@ def _surface(grey: np.ndarray) -> np.ndarray:
     return fitted.reshape(height, width).astype(np.float32)
 
 
-def _closing(grey: np.ndarray) -> np.ndarray:
-    """The background under dark strokes: dark parts that hold no square of half the picture's size are filled.
-
-    Shadows with a sharp edge, which no smooth surface follows, stay and so cancel out.
-    """
+def _surroundings(grey: np.ndarray) -> np.ndarray:
+    """The median of a square of half the picture's size around each pixel: keeps straight edges, leaves out strokes."""
     reach = max(1, min(grey.shape) // 4)
-    return _extreme(_extreme(grey, reach, np.max, -np.inf), reach, np.min, np.inf)
-
-
-def _extreme(grey: np.ndarray, reach: int, function: np.ufunc | object, outside: float) -> np.ndarray:
-    for axis in (0, 1):
-        pad = [(reach, reach) if axis == at else (0, 0) for at in (0, 1)]
-        padded = np.pad(grey, pad, constant_values=outside)
-        grey = function(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=axis), axis=-1)  # type: ignore[operator]
-    return grey
+    padded = np.pad(grey, reach, mode="reflect", reflect_type="odd") if min(grey.shape) > 1 else np.pad(grey, reach)
+    around = np.lib.stride_tricks.sliding_window_view(padded, (2 * reach + 1, 2 * reach + 1))
+    return np.median(around, axis=(2, 3))
 
 
 def _otsu(values: np.ndarray) -> float:

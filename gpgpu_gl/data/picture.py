@@ -29,7 +29,12 @@ def read_grey(source: Picture) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # oddities inside the file
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            return _grey(_open(source))
+            if isinstance(source, Image.Image):
+                return _grey(source, name)
+            Image.init()  # else only the commonest formats are known yet
+            with open(source, "rb") as file:
+                formats = [kind for kind in FORMATS if kind in Image.OPEN]
+                return _grey(Image.open(file, formats=formats), name)
     except FileError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -98,19 +103,10 @@ def picture_name(source: Picture) -> str:
     return os.fspath(source)
 
 
-def _open(source: Picture) -> Image.Image:
-    if isinstance(source, Image.Image):
-        image = source
-    else:
-        Image.init()  # else only the commonest formats are known yet
-        image = Image.open(source, formats=[name for name in FORMATS if name in Image.OPEN])
-    image.load()
+def _grey(image: Image.Image, name: str) -> np.ndarray:
     if 0 in image.size:
-        raise FileError(f"{picture_name(source)}: a picture without pixels: {image.width} x {image.height}")
-    return ImageOps.exif_transpose(image)
-
-
-def _grey(image: Image.Image) -> np.ndarray:
+        raise FileError(f"{name}: a picture without pixels: {image.width} x {image.height}")
+    image = ImageOps.exif_transpose(image)
     if image.mode.startswith("I") or image.mode == "F":
         return _shrink(_deep(image))
     if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
