@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import importlib
 from collections.abc import Iterator
 
 import pytest
@@ -10,14 +12,15 @@ import pytest
 from gpgpu_gl.gl import context
 from gpgpu_gl.gl.context import Device, raw
 
-# What can leak, by the call that knows its names.
-KINDS = ("Texture", "Framebuffer", "Buffer", "Renderbuffer", "Program", "Shader", "VertexArray", "Query", "Sampler")
-FREE_NAMES_IN_A_ROW = 64  # drivers hand out small names again, so that a longer gap is taken for the end
+# What can leak, and the version of OpenGL whose calls make and delete it; "": glCreateProgram, since shaders share the
+# names of programs.
+KINDS = {
+    "Texture": "GL_1_1", "Framebuffer": "GL_3_0", "Buffer": "GL_1_5", "Renderbuffer": "GL_3_0",
+    "VertexArray": "GL_3_0", "Query": "GL_1_5", "Sampler": "GL_3_3", "Program": "", "Shader": "",
+}  # fmt: skip
+FREE_NAMES_IN_A_ROW = 64  # after so many free names the rest is taken to be free
 
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "path" in metafunc.fixturenames:  # every path that the device offers, and no skipped test for the others
-        metafunc.parametrize("path", context.device().paths, indirect=True)
+Names = dict[str, int]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -37,7 +40,7 @@ def device() -> Device:
     return context.device()
 
 
-@pytest.fixture
+@pytest.fixture(params=context.device().paths)
 def path(request: pytest.FixtureRequest, device: Device) -> Iterator[str]:
     """Runs the test once for each path of the device; the default device computes on that path meanwhile."""
     before = device.path
@@ -46,27 +49,58 @@ def path(request: pytest.FixtureRequest, device: Device) -> Iterator[str]:
     device.path = before
 
 
+@pytest.fixture
+def poisoned(device: Device) -> Iterator[None]:
+    """Fills every texture that is handed out, new or recycled, with NaN (or values as wrong), pad lanes too."""
+    device.engine.pool.poison = True
+    yield
+    device.engine.pool.poison = False
+
+
 @pytest.fixture(autouse=True)
 def no_leaks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that leaves GL objects behind, other than those in the caches of programs and framebuffers."""
+    """Fails a test that leaves a GL error or GL objects behind, other than those in the caches of programs and framebuffers."""
     device = context.device()
-    before = live_objects(device)
+    since = new_names()
+    before = live_objects(device, since)
     yield
     if request.node.stash.get(FAILED, False) or device.closed:
+        device.ctx.clear_errors()
         return  # the traceback keeps the failed test's tensors
-    leaked = live_objects(device) - before
+    device.check()
+    leaked = live_objects(device, since) - before
     if leaked:
         gc.collect()  # tensors in reference cycles
-        leaked = live_objects(device) - before
+        leaked = live_objects(device, since) - before
     assert not leaked, f"GL objects left behind: {sorted(leaked)}"
 
 
-def live_objects(device: Device) -> set[tuple[str, int]]:
-    """(kind, name) of every GL object of the device, cached programs and framebuffers left out.
+def new_names() -> Names:
+    """For every kind of object the name that the next one gets: drivers count up, or take the smallest free name."""
+    gl = raw()
+    names = {}
+    for kind, version in KINDS.items():
+        if not version:
+            names[kind] = int(gl.glCreateProgram())
+            gl.glDeleteProgram(names[kind])
+            continue
+        # The unwrapped calls, which take their arguments as OpenGL does; imported after raw() has set PyOpenGL up.
+        calls = importlib.import_module(f"OpenGL.raw.GL.VERSION.{version}")
+        plural = "Queries" if kind == "Query" else kind + "s"
+        name = (ctypes.c_uint * 1)()
+        getattr(calls, f"glGen{plural}")(1, name)
+        getattr(calls, f"glDelete{plural}")(1, name)
+        names[kind] = int(name[0])
+    return names
+
+
+def live_objects(device: Device, since: Names) -> set[tuple[str, int]]:
+    """(kind, name) of the GL objects of the device with names from `since` on, those in its caches left out.
 
     Idle pooled textures are freed first.
     """
     gl = raw()
+    gl.glUseProgram(0)  # a released program stays until it is no longer current
     cached: set[tuple[str, int]] = set()
     if "engine" in device.__dict__:
         device.engine.pool.trim()
@@ -77,12 +111,17 @@ def live_objects(device: Device) -> set[tuple[str, int]]:
             if program.vao is not None:
                 cached.add(("VertexArray", program.vao.glo))
     found = set()
+    end = new_names()
     for kind in KINDS:
         is_one = getattr(gl, f"glIs{kind}")
-        name = last = 0
-        while name - last < FREE_NAMES_IN_A_ROW:
-            name += 1
+        name = since[kind]
+        last = max(name, end[kind])
+        while name <= last + FREE_NAMES_IN_A_ROW:
             if is_one(name):
-                last = name
+                last = max(name, last)
                 found.add((kind, name))
+                if kind == "Program" and not gl.glGetProgramiv(name, gl.GL_LINK_STATUS):
+                    # moderngl leaves a program behind when one of its shaders does not compile.
+                    cached |= {("Program", name)} | {("Shader", int(one)) for one in gl.glGetAttachedShaders(name)}
+            name += 1
     return found - cached

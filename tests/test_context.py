@@ -12,7 +12,7 @@ from pathlib import Path
 import moderngl
 import numpy as np
 import pytest
-from conftest import live_objects
+from conftest import live_objects, new_names
 
 import gpgpu_gl as gg
 from gpgpu_gl.errors import ContextLost, DeviceError
@@ -325,6 +325,20 @@ def test_processes_started_from_here_choose_their_own_window_system(monkeypatch:
     assert result.stdout.strip() == "EGLPlatform False", result.stderr
 
 
+@pytest.mark.skipif(not ON_LINUX, reason="EGL and GLX")
+def test_pyopengl_imported_for_another_window_system_serves_all_the_same() -> None:
+    """An application may have imported it for its X11 window; PyOpenGL then misses calls that were extensions once."""
+    result = python(
+        "import OpenGL.GL\n"
+        "from gpgpu_gl.gl.context import device; from gpgpu_gl.gl.state import saved_state\n"
+        "d = device()\n"
+        "with saved_state(d.ctx): pass\n"
+        "d.check(); import OpenGL.platform; print(d.how, type(OpenGL.platform.PLATFORM).__name__)",
+        PYOPENGL_PLATFORM="glx",
+    )
+    assert result.stdout.strip() == "egl GLXPlatform", result.stderr
+
+
 def test_driver_functions_beyond_moderngl_are_found(device: Device) -> None:
     gl = raw.raw()
     assert bool(gl.glFramebufferTextureLayer)
@@ -341,10 +355,13 @@ def test_framebuffers_that_are_released_while_bound_leave_no_error(device: Devic
 
 
 def test_a_leak_is_seen(device: Device) -> None:
-    before = live_objects(device)
+    since = new_names()
+    before = live_objects(device, since)
     buffer = device.ctx.buffer(b"left")
     texture = device.ctx.texture((2, 2), 4)
-    assert live_objects(device) - before == {("Buffer", buffer.glo), ("Texture", texture.glo)}
-    buffer.release()
-    texture.release()
-    assert live_objects(device) == before
+    target = device.ctx.framebuffer([texture])
+    left = {("Buffer", buffer.glo), ("Texture", texture.glo), ("Framebuffer", target.glo)}
+    assert live_objects(device, since) - before == left
+    for thing in (target, texture, buffer):
+        thing.release()
+    assert live_objects(device, since) == before

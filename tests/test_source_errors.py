@@ -10,6 +10,7 @@ from shader_files import body, write
 from gpgpu_gl.errors import ShaderError
 from gpgpu_gl.gl import context
 from gpgpu_gl.gl.source import Source, explain, load
+from gpgpu_gl.gl.state import unbind_framebuffer
 
 # --- the loader's own
 
@@ -183,6 +184,7 @@ def draw(ctx, root, text, width=1, **defines):
         vertices.render(moderngl.TRIANGLES, vertices=3)
         return np.frombuffer(texture.read(), np.float32).reshape(width, 4)
     finally:
+        unbind_framebuffer(ctx)
         for thing in (vertices, target, texture, program):
             thing.release()
 

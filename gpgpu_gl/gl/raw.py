@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
 import sys
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from gpgpu_gl.errors import DeviceError
 
 @functools.lru_cache(maxsize=1)
 def raw() -> Any:
-    """The module OpenGL.GL of PyOpenGL, set up for the kind of context that is current.
+    """OpenGL.GL of PyOpenGL: its calls and constants, set up for the kind of context that is current.
 
     The import costs some 75 ms, so nothing asks for it before the first call that moderngl does not offer.
     Raises DeviceError when PyOpenGL cannot be loaded; the message holds its own reason.
@@ -32,7 +33,30 @@ def raw() -> Any:
     finally:
         if ours:  # processes started from here may need another platform
             del os.environ["PYOPENGL_PLATFORM"]
-    return GL
+    return _Calls(GL)
+
+
+class _Calls:
+    """The names of OpenGL.GL; a call that is missing there is taken, unwrapped, from the version that has it.
+
+    OpenGL.GL takes many calls from the extension they once were, and believes them missing where a driver lists only
+    the version that they became part of, or where PyOpenGL was imported for another window system.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        if name.startswith("gl") and not found:
+            versions = (importlib.import_module(f"OpenGL.raw.GL.VERSION.GL_{v}") for v in _CORE_VERSIONS)
+            found = next((call for module in versions if (call := getattr(module, name, None))), found)
+        if found or not name.startswith("gl"):
+            setattr(self, name, found)  # found without this method from now on
+        return found
+
+
+_CORE_VERSIONS = ("4_6", "4_5", "4_4", "4_3", "4_2", "4_1", "4_0", "3_3", "3_2", "3_1", "3_0")
 
 
 # Where each window system keeps the current context: (library, function that returns its handle).
