@@ -22,9 +22,12 @@ LAYERS = (
     ("tensor",),
     ("op", "autograd", "ops"),
     ("bind",),  # the one file that gives Tensor, from above, the operators as methods
+    ("capture", "profile"),
     ("nn", "optim", "data", "io"),
     ("",),
+    ("numpy_cnn", "model", "report"),
     ("train", "predict", "doctor"),
+    ("bench",),
     ("render", "pipeline", "history"),
     ("cli", "__main__"),
 )
