@@ -23,7 +23,8 @@ REDUCTIONS = ("mean", "sum", "none")
 LONGEST_SMOOTHED = 1024  # texels of a row that one invocation may sum up for label smoothing
 
 
-def _check_reduction(reduction: str) -> None:
+def check_reduction(reduction: str) -> None:
+    """Raises ShapeError for a reduction that there is not."""
     if reduction not in REDUCTIONS:
         raise ShapeError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
 
@@ -138,7 +139,7 @@ def cross_entropy(logits: Any, target: Any, label_smoothing: float = 0.0, reduct
     loss NaN (there is no ignore_index). Raises ShapeError for other shapes.
     """
     x = floats(logits)
-    _check_reduction(reduction)
+    check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ShapeError(f"label_smoothing is from 0 to 1, not {label_smoothing}")
     if x.ndim == 0 or x.shape[-1] == 0:
@@ -167,7 +168,7 @@ def nll_loss(log_probabilities: Any, labels: Any, reduction: str = "mean") -> Te
     log_probabilities: (..., C); labels: int32 of shape (...). Result, NaN and errors as cross_entropy's.
     """
     x = floats(log_probabilities)
-    _check_reduction(reduction)
+    check_reduction(reduction)
     if x.ndim == 0 or x.shape[-1] == 0:
         raise ShapeError(f"nll_loss needs log-probabilities of shape (..., classes), not {x.shape}")
     lead, classes = x.shape[:-1], x.shape[-1]
@@ -215,13 +216,13 @@ def _pair(name: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
 
 def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The squared error (x - target)**2. Raises ShapeError where the shapes differ: nothing is broadcast."""
-    _check_reduction(reduction)
+    check_reduction(reduction)
     return _reduced(_squared_error(*_pair("mse_loss", x, target)), reduction)
 
 
 def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The absolute error |x - target|. Raises ShapeError where the shapes differ: nothing is broadcast."""
-    _check_reduction(reduction)
+    check_reduction(reduction)
     return _reduced(_absolute_error(*_pair("l1_loss", x, target)), reduction)
 
 
@@ -230,5 +231,5 @@ def binary_cross_entropy_with_logits(logits: Any, target: Any, reduction: str = 
 
     Exact for large logits. Raises ShapeError where the shapes differ.
     """
-    _check_reduction(reduction)
+    check_reduction(reduction)
     return _reduced(_logit_error(*_pair("binary_cross_entropy_with_logits", logits, target)), reduction)
