@@ -77,7 +77,7 @@ class Op:
         Op.registry[name] = self
         functools.update_wrapper(self, forward)
 
-    def __call__(self, *tensors: Tensor, **attributes: Any) -> Tensor:
+    def __call__(self, *tensors: Any, **attributes: Any) -> Tensor:
         recording = _mode.recording
         if not recording:
             return self.forward(*tensors, **attributes)

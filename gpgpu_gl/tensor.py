@@ -63,6 +63,19 @@ class Tensor:
             _watch[-1].append(weakref.ref(self))
         self.transpose_of: Tensor | None = None  # the tensor whose last two axes this one swaps; matmul reads that
 
+    if TYPE_CHECKING:  # bound in gpgpu_gl/bind.py; declared here for type checkers and editors
+
+        def __getattr__(self, name: str) -> Any: ...
+        def _unary(self) -> Tensor: ...
+        def _binary(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+
+        __neg__ = __abs__ = __invert__ = _unary
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _binary
+        __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __getitem__ = _binary
+
     # --- storage --------------------------------------------------------------------------------
 
     @property
