@@ -14,6 +14,7 @@ import gpgpu_gl as gg
 
 EXACT = Tolerance("moves or compares numbers without arithmetic")
 ROUNDED = Tolerance("one rounding, of which GLSL asks no more than half a unit", ulps=0.5001)
+SCALED = Tolerance("a Python number becomes float32, then its product rounds", ulps=1.5)
 DIVIDED = Tolerance("GLSL allows a division 2.5 units", ulps=2.5)
 ROOT = Tolerance("GLSL allows a root 2 units and the division by it 2.5 more", ulps=4.5)
 CLOSE = Tolerance("our own series promise 4 units (measured: below 2.6)", ulps=4)

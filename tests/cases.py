@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from case_parts import (
     ADDED, ALONE, AVERAGED, CANCELLED, CHAINED, CLOSE, DIVIDED, EMPTY_KEPT, EMPTY_SUMS, EXACT, ONE_AXIS, REDUCED, ROOT,
-    ROUNDED, SQUARE, above_minus_1, binary, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
+    ROUNDED, SCALED, SQUARE, above_minus_1, binary, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
 )  # fmt: skip
 from harness import Case, Run
 from scipy import special
@@ -80,7 +80,7 @@ ACTIVATIONS = [
     unary("erf", special.erf, CLOSE, result="float"),
     unary("relu", lambda x: np.maximum(x, 0), EXACT, covers=("relu_vjp",)),
     unary(
-        "leaky_relu", lambda x, negative_slope=0.01: np.where(x < 0, x * negative_slope, x), ROUNDED, result="float",
+        "leaky_relu", lambda x, negative_slope=0.01: np.where(x < 0, x * negative_slope, x), SCALED, result="float",
         runs=[*ALONE, Run(((3, 5),), {"negative_slope": 0.25})],
     ),
     unary("gelu", _gelu, CANCELLED, result="float", runs=[*ALONE, Run(((3, 5),), {"approximate": "tanh"})]),
@@ -109,9 +109,16 @@ SELECTION = [
 
 # --- reductions -----------------------------------------------------------------------------------
 
+
+
+def _mean(x: np.ndarray, axis: object = None, keepdims: bool = False) -> np.ndarray:
+    total = np.sum(x, axis=axis, keepdims=keepdims)
+    return total / np.float64(x.size / max(total.size, 1))
+
+
 REDUCTIONS = [
     reduction("sum", np.sum, ADDED, [*REDUCED, *EMPTY_SUMS, *EMPTY_KEPT[1:]]),
-    reduction("mean", np.mean, AVERAGED, [*REDUCED, *EMPTY_SUMS], result="float"),
+    reduction("mean", _mean, AVERAGED, [*REDUCED, *EMPTY_SUMS], result="float"),
     reduction("max", np.max, EXACT, [*REDUCED, *EMPTY_KEPT], result="same"),
     reduction("min", np.min, EXACT, [*REDUCED, *EMPTY_KEPT], result="same"),
     reduction("prod", np.prod, CHAINED, [*REDUCED, *EMPTY_SUMS], grad=False),
@@ -248,17 +255,17 @@ SHAPED = [
 # --- making ---------------------------------------------------------------------------------------
 
 
-def _made(name: str, *options: dict) -> Case:
+def _made(name: str, reference: object, *options: dict) -> Case:
     """A function that makes a tensor from its options alone."""
-    return Case(name, getattr(gg, name), getattr(np, name), [Run((), o) for o in options], ROUNDED, (), result="same")
+    return Case(name, getattr(gg, name), reference, [Run((), o) for o in options], ROUNDED, (), result="same")
 
 
 MAKING = [
-    _made("full", *({"shape": s, "fill_value": v} for s, v in (((), 2.5), ((3, 5), -1), (4, True), ((0, 2), 1.0), ((2, 3), np.inf)))),
-    _made("zeros", {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"}, {"shape": (3, 5), "dtype": "float16"}),
-    _made("ones", {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"}, {"shape": (3, 5), "dtype": "float16"}),
-    _made("arange", {"start": 7}, {"start": 2, "stop": 13, "step": 3}, {"start": 5, "stop": -6, "step": -2}, {"start": 0.5, "stop": 3.0, "step": 0.25},
-          {"start": 3, "stop": 3}, {"start": 70001}),
+    _made("full", np.full, *({"shape": s, "fill_value": v} for s, v in (((), 2.5), ((3, 5), -1), (4, True), ((0, 2), 1.0), ((2, 3), np.inf)))),
+    _made("zeros", np.zeros, {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"}, {"shape": (3, 5), "dtype": "float16"}),
+    _made("ones", np.ones, {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"}, {"shape": (3, 5), "dtype": "float16"}),
+    _made("arange", lambda start, stop, step=1: np.arange(start, stop, step), {"start": 0, "stop": 7}, {"start": 2, "stop": 13, "step": 3}, {"start": 5, "stop": -6, "step": -2}, {"start": 0.5, "stop": 3.0, "step": 0.25},
+          {"start": 3, "stop": 3}, {"start": 0, "stop": 70001}),
     unary("zeros_like", np.zeros_like, EXACT, grad=False, result="same", edges=[], speed=None),
     unary("ones_like", np.ones_like, EXACT, grad=False, result="same", edges=[], speed=None),
 ]  # fmt: skip

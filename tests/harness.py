@@ -140,7 +140,7 @@ def strided(a: np.ndarray) -> np.ndarray:
 
 def relaid(a: np.ndarray) -> Tensor:
     """The same values in a texture that is not as wide as that of a new tensor: a reshaped view of rows."""
-    if a.ndim < 2:
+    if a.ndim < 2 or a.size == 0:
         return gg.tensor(a)
     return gg.reshape(gg.tensor(a.reshape(-1, a.shape[-1])), a.shape)
 

@@ -149,11 +149,8 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
 #endunroll
   }
 #endunroll
+// Pad lanes hold zero: rows of b beyond N repeat its last row with TRANSPOSE_B, and 0 times infinity is NaN without.
 #unroll i 0 ROWS*COLS
-#if TRANSPOSE_B  // rows of b beyond N repeat its last row, where columns beyond N would be pad lanes that hold zero
   acc[$i] = keep(s$i, lessThan(ivec4(0, 1, 2, 3) + 4 * (column + $(i%COLS)), ivec4(n_size)));
-#else
-  acc[$i] = s$i;
-#endif
 #endunroll
 }
