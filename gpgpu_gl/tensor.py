@@ -15,6 +15,7 @@ from gpgpu_gl.errors import DTypeError, GpgpuError, ShapeError
 from gpgpu_gl.gl.context import Device, device
 from gpgpu_gl.gl.passes import Engine
 from gpgpu_gl.gl.pool import Storage
+from gpgpu_gl.gl.readback import Readback
 from gpgpu_gl.layout import LANES, Layout, with_width
 
 if TYPE_CHECKING:
@@ -186,11 +187,23 @@ class Tensor:
         lay = self.layout
         if self.size == 0:
             return np.zeros(self.shape, self.dtype)
-        channel = FORMATS[self.dtype].channel
-        flat = np.frombuffer(engine().read(self.storage), channel)
+        return self._unpacked(engine().read(self.storage), lay)
+
+    def _unpacked(self, data: bytes, lay: Layout) -> np.ndarray:
+        """A texture's bytes as an array of this tensor's shape and dtype."""
+        flat = np.frombuffer(data, FORMATS[self.dtype].channel)
         rows = flat[: lay.texels * LANES].reshape(lay.rows, lay.columns * LANES)[:, : lay.last]
         values = rows.reshape(self.shape)
         return values != 0 if self.dtype == np.bool_ else values.copy()
+
+    def fetch(self) -> Callable[[], np.ndarray]:
+        """Starts copying to the host without waiting; the function returned gives what numpy() would."""
+        if self.size == 0:
+            return self.numpy
+        if engine().recorder is not None:
+            engine().recorder.refuse("reading a tensor's value (fetch())")
+        lay, under_way = self.layout, Readback(engine(), self.storage)
+        return lambda: self._unpacked(under_way.bytes(), lay)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:

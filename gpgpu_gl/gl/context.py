@@ -109,9 +109,14 @@ class Device:
 
         return Engine(self)
 
+    @property
+    def owned_by_this_thread(self) -> bool:
+        """Whether the calling thread is the one whose context this is."""
+        return threading.get_ident() == self._thread
+
     def check_thread(self) -> None:
         """Raises DeviceError when called from another thread than the one whose context this is."""
-        if threading.get_ident() != self._thread:
+        if not self.owned_by_this_thread:
             raise DeviceError(
                 "This OpenGL device belongs to the thread that started it, because an OpenGL context is current in one "
                 "thread only. Compute there, or give each process a device of its own."

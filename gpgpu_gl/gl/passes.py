@@ -119,7 +119,7 @@ class Engine:
 
     def upload(self, storage: Storage, data: bytes) -> None:
         with self.device.hosted_state():
-            self._barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
+            self.barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
             storage.texture.write(data)
 
     def read(self, storage: Storage) -> bytes:
@@ -127,7 +127,7 @@ class Engine:
         if self.recorder is not None:
             self.recorder.refuse("reading a tensor's value (numpy(), item(), float(), bool(), print)")
         with self.device.hosted_state():
-            self._barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
+            self.barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
             return storage.texture.read(alignment=1)
 
     # --- passes ---------------------------------------------------------------------------------
@@ -258,17 +258,17 @@ class Engine:
 
     def _issue(self, command: Command) -> None:
         program, targets = command.program, command.targets
-        self._barrier([storage for _, storage in command.inputs], moderngl.TEXTURE_FETCH_BARRIER_BIT)
+        self.barrier([storage for _, storage in command.inputs], moderngl.TEXTURE_FETCH_BARRIER_BIT)
         for unit, storage in command.inputs:
             storage.texture.use(unit)
         for name, value in command.uniforms:
             program.set(name, value() if callable(value) else value)
         if command.groups is None:
-            self._barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
+            self.barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
             self._target(targets).use()
             program.vao.render(moderngl.TRIANGLES, vertices=3)
             return
-        self._barrier(targets, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT)
+        self.barrier(targets, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT)
         for n, storage in enumerate(targets):
             storage.texture.bind_to_image(n, read=False, write=True)
         program.program.run(*command.groups, 1)
@@ -303,7 +303,7 @@ class Engine:
     def _framebuffer(ctx: moderngl.Context, storage: Storage) -> Any:
         return ctx.framebuffer([storage.texture])
 
-    def _barrier(self, storages: Iterable[Storage], bit: int) -> None:
+    def barrier(self, storages: Iterable[Storage], bit: int) -> None:
         """Issues a barrier if a compute pass wrote one of these since the last one for this kind of use."""
         covered = self._barriers.get(bit, 0)
         if any(storage.written > covered for storage in storages):
