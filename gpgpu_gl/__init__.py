@@ -86,6 +86,18 @@ from gpgpu_gl.ops.losses import (
     nll_loss,
 )
 from gpgpu_gl.ops.pool import avg_pool2d, max_pool2d
+from gpgpu_gl.ops.random import (
+    Generator,
+    bernoulli,
+    default_generator,
+    dropout,
+    manual_seed,
+    normal,
+    permutation,
+    randint,
+    random_bits,
+    uniform,
+)
 from gpgpu_gl.ops.reduce import all, any, argmax, argmin, max, mean, min, prod, sum
 from gpgpu_gl.ops.shape import (
     broadcast_to,

@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from gpgpu_gl import nn, optim
+from gpgpu_gl import optim
+from gpgpu_gl.capture import compile as compile_
 from gpgpu_gl.data import Batches, Dataset, load, normalise
 from gpgpu_gl.errors import FileError, NonFiniteLoss
 from gpgpu_gl.gl.context import device
 from gpgpu_gl.io import check_state, load_checkpoint, save_checkpoint, save_json, save_weights
 from gpgpu_gl.model import SmallCNN
 from gpgpu_gl.op import no_grad
-from gpgpu_gl.ops.random import manual_seed
-from gpgpu_gl.ops.softmax import cross_entropy
+from gpgpu_gl.ops.losses import cross_entropy
+from gpgpu_gl.ops.random import default_generator, manual_seed
 from gpgpu_gl.tensor import Tensor, tensor
 
 EVALUATION_BATCH = 500
@@ -78,6 +79,7 @@ class Run:
         self.steps = config.steps if config.steps is not None else config.epochs * len(self.batches)
         self.optimizer = optim.Adam(self.model.parameters(), lr=config.lr)
         self.schedule = optim.warmup_cosine(self.optimizer, min(config.warmup, self.steps // 2), self.steps)
+        self.compiled = compile_(self.train_step)
         self.step = 0
         self.predictions: np.ndarray | None = None
         self.probabilities: np.ndarray | None = None
@@ -90,7 +92,6 @@ class Run:
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
-        self.schedule.step()
         return loss
 
     def train(
@@ -103,30 +104,50 @@ class Run:
         Raises NonFiniteLoss at a NaN or infinite loss; the checkpoint before it stays.
         """
         self.out.mkdir(parents=True, exist_ok=True)
-        saved = time.perf_counter()
         with stop_on_signal() as stopped:
             while self.step < self.steps and not stopped():
-                epoch, epoch_start = self.batches.epoch, time.perf_counter()
-                for images, labels in self.batches:
-                    start = time.perf_counter()
-                    loss = self.train_step(tensor(images), tensor(labels))
-                    self.finish_step(float(loss), start)
-                    on_step(self.step, self.steps, self.history.train_loss[-1], len(labels) / (time.perf_counter() - start))
-                    if self.step >= self.steps or stopped():
-                        break
-                    if time.perf_counter() - saved > CHECKPOINT_SECONDS:
-                        self.save_checkpoint()
-                        saved = time.perf_counter()
-                if self.batches.epoch > epoch or (self.step >= self.steps and not stopped()):
-                    self.history.epoch_s.append(time.perf_counter() - epoch_start)
+                epoch, start = self.batches.epoch, time.perf_counter()
+                self.train_epoch(on_step, stopped)
+                if self.batches.epoch > epoch or self.step >= self.steps:
+                    self.history.epoch_s.append(time.perf_counter() - start)
                     self.history.test_accuracy.append(self.evaluate())
                     on_epoch(epoch + 1, self.history.test_accuracy[-1], self.history.epoch_s[-1])
                     self.save_checkpoint()
-                    saved = time.perf_counter()
         return self.save()
 
-    def finish_step(self, loss: float, start: float) -> None:
+    def train_epoch(self, on_step: Callable[[int, int, float, float], None], stopped: Callable[[], bool]) -> None:
+        """Steps to the end of the epoch or of the run, or until stopped.
+
+        A step's loss is read while the next step is under way, so that neither waits for the other.
+        """
+        saved = self._lap = time.perf_counter()
+        waiting: tuple[Callable[[], np.ndarray], int] | None = None
+        issued = self.step
+        for images, labels in self.batches:
+            loss = self.compiled(tensor(images), tensor(labels))
+            self.schedule.step()
+            issued += 1
+            if waiting is not None:
+                self.finish_step(*waiting, on_step)
+            waiting = (loss.fetch(), len(labels))
+            ending = issued >= self.steps or stopped()
+            due = time.perf_counter() - saved > CHECKPOINT_SECONDS
+            if ending or due or self.step == 0:  # the first step is shown at once
+                self.finish_step(*waiting, on_step)
+                waiting = None
+            if due:
+                self.save_checkpoint()
+                saved = time.perf_counter()
+            if ending:
+                return
+        if waiting is not None:
+            self.finish_step(*waiting, on_step)
+
+    def finish_step(
+        self, fetched: Callable[[], np.ndarray], count: int, on_step: Callable[[int, int, float, float], None]
+    ) -> None:
         """Counts a step and checks its loss."""
+        loss = float(fetched())
         self.step += 1
         if not math.isfinite(loss):
             kept = self.out / "checkpoint"
@@ -135,8 +156,10 @@ class Run:
         now = time.perf_counter()
         if math.isnan(self.history.first_step_s):
             self.history.first_step_s = now - self.started
+        seconds, self._lap = now - self._lap, now
         self.history.train_loss.append(loss)
-        self.history.step_ms.append((now - start) * 1e3)
+        self.history.step_ms.append(seconds * 1e3)
+        on_step(self.step, self.steps, loss, count / seconds)
 
     def predict(self, images: np.ndarray) -> np.ndarray:
         """Logits of uint8 images, (N, classes)."""
@@ -224,7 +247,7 @@ class Run:
             "optimizer": state["info"],
             "schedule": self.schedule.state_dict(),
             "batches": self.batches.state_dict(),
-            "generator": nn_generator_state(),
+            "generator": default_generator().state_dict(),
             "history": asdict(self.history),
         }
         save_checkpoint(self.out / "checkpoint", arrays, info)
@@ -249,24 +272,11 @@ class Run:
             self.optimizer.load_state_dict({"arrays": state, "info": info["optimizer"]})
             self.schedule.load_state_dict(info["schedule"])
             self.batches.load_state_dict(info["batches"])
-            nn_generator_load(info["generator"])
+            default_generator().load_state_dict(info["generator"])
             self.history = History(**info["history"])
             self.step = int(info["step"])
         except (KeyError, TypeError) as error:
             raise FileError(f"{path}: not a checkpoint of this version ({error!r})") from None
-
-
-def nn_generator_state() -> dict[str, Any]:
-    """State of the default random generator."""
-    from gpgpu_gl.ops.random import default_generator
-
-    return default_generator().state_dict()
-
-
-def nn_generator_load(state: dict[str, Any]) -> None:
-    from gpgpu_gl.ops.random import default_generator
-
-    default_generator().load_state_dict(state)
 
 
 @contextmanager
