@@ -19,7 +19,11 @@ Operand = Tensor | float
 
 
 # The derivative with respect to the mean is the sum of x - mean: 0, and so are its own derivatives.
-@op("squared_deviation", lambda g, out, x, m, axis, divisor: g * ((x - m) * (2.0 / divisor)), lambda g, out, x, m, axis, divisor: None)
+@op(
+    "squared_deviation",
+    lambda g, out, x, m, axis, divisor: g * ((x - m) * (2.0 / divisor)),
+    lambda g, out, x, m, axis, divisor: None,
+)
 def _squared_deviation(x: Tensor, m: Tensor, axis: Axes, divisor: float) -> Tensor:
     """sum((x - m)**2) / divisor over the axes, kept with length 1; m is x's mean over them."""
     squares = pointwise("(x0 - x1) * (x0 - x1) * x2", (x, m, 1.0 / divisor), x.dtype, ("float",) * 3)
