@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gpgpu_gl.dtypes import float32, int32
+from gpgpu_gl.dtypes import float32, int32, result_type
 from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
-from gpgpu_gl.op import op
+from gpgpu_gl.op import Op, op
 from gpgpu_gl.ops.create import full, ones
-from gpgpu_gl.ops.elementwise import binary, logical_and, sigmoid, sign, where
+from gpgpu_gl.ops.elementwise import binary, logical_and, negative, sigmoid, sign, where
 from gpgpu_gl.ops.reduce import mean, reduce
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.shape import expand_dims, one_hot, reshape
@@ -29,8 +29,9 @@ def check_reduction(reduction: str) -> None:
         raise ShapeError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
 
 
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    return loss if reduction == "none" else mean(loss) if reduction == "mean" else sum_(loss)
+def _reduced(loss: Tensor, reduction: str, dtype: np.dtype) -> Tensor:
+    """A loss for each element, in float32, as it is asked for; halves are rounded at the very end."""
+    return (loss if reduction == "none" else mean(loss) if reduction == "mean" else sum_(loss)).astype(dtype)
 
 
 # --- labels -------------------------------------------------------------------------------------
@@ -158,8 +159,9 @@ def cross_entropy(logits: Any, target: Any, label_smoothing: float = 0.0, reduct
         raise ShapeError(f"probabilities of shape {target.shape} for logits of shape {x.shape}: the shapes must be equal")
     if label_smoothing:
         target = target * (1.0 - label_smoothing) + label_smoothing / classes
-    loss = -sum_(reshape(target, flat.shape) * log_softmax(flat), axis=1)
-    return reshape(loss, lead) if reduction == "none" else _reduced(loss, reduction)
+    scores = log_softmax(flat.astype(float32))
+    loss = _reduced(negative(sum_(reshape(target, flat.shape) * scores, axis=1)), reduction, x.dtype)
+    return reshape(loss, lead) if reduction == "none" else loss
 
 
 def nll_loss(log_probabilities: Any, labels: Any, reduction: str = "mean") -> Tensor:
@@ -180,8 +182,8 @@ def nll_loss(log_probabilities: Any, labels: Any, reduction: str = "mean") -> Te
 # --- elementwise --------------------------------------------------------------------------------
 
 
-def _loss_dtype(dtype: np.dtype) -> np.dtype:
-    return dtype if dtype.kind == "f" else float32
+def _wide(dtype: np.dtype) -> np.dtype:
+    return float32
 
 
 _squared_error = binary(
@@ -189,41 +191,40 @@ _squared_error = binary(
     "(x0 - x1) * (x0 - x1)",
     (lambda g, out, x, y: g * ((x - y) * 2), lambda g, out, x, y: g * ((y - x) * 2)),
     "(x - y) squared.",
-    dtype=_loss_dtype,
+    dtype=_wide,
 )
 _absolute_error = binary(
     "absolute_error",
     "abs(x0 - x1)",
     (lambda g, out, x, y: g * sign(x - y), lambda g, out, x, y: g * sign(y - x)),
     "|x - y|; the gradient at 0 is 0.",
-    dtype=_loss_dtype,
+    dtype=_wide,
 )
 _logit_error = binary(
     "binary_cross_entropy_with_logits",
     "maximum(x0, 0.0) - x0 * x1 + log1p_(exp_(-abs(x0)))",
     (lambda g, out, x, y: g * (sigmoid(x) - y), lambda g, out, x, y: -(g * x)),
     "-y log(sigmoid(x)) - (1 - y) log(1 - sigmoid(x)).",
-    dtype=_loss_dtype,
+    dtype=_wide,
 )
 
 
-def _pair(name: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
-    found_x, found_y = floats(x), floats(y)
-    if found_x.shape != found_y.shape:  # broadcasting (N, 1) with (N,) gave many a wrong loss
-        raise ShapeError(f"{name} of shapes {found_x.shape} and {found_y.shape}: the shapes must be equal")
-    return found_x, found_y
+def _elementwise(error: Op, name: str, x: Any, target: Any, reduction: str) -> Tensor:
+    check_reduction(reduction)
+    x, target = floats(x), floats(target)
+    if x.shape != target.shape:  # broadcasting (N, 1) with (N,) gave many a wrong loss
+        raise ShapeError(f"{name} of shapes {x.shape} and {target.shape}: the shapes must be equal")
+    return _reduced(error(x, target), reduction, result_type(x.dtype, target.dtype))
 
 
 def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The squared error (x - target)**2. Raises ShapeError where the shapes differ: nothing is broadcast."""
-    check_reduction(reduction)
-    return _reduced(_squared_error(*_pair("mse_loss", x, target)), reduction)
+    return _elementwise(_squared_error, "mse_loss", x, target, reduction)
 
 
 def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The absolute error |x - target|. Raises ShapeError where the shapes differ: nothing is broadcast."""
-    check_reduction(reduction)
-    return _reduced(_absolute_error(*_pair("l1_loss", x, target)), reduction)
+    return _elementwise(_absolute_error, "l1_loss", x, target, reduction)
 
 
 def binary_cross_entropy_with_logits(logits: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -231,5 +232,4 @@ def binary_cross_entropy_with_logits(logits: Any, target: Any, reduction: str = 
 
     Exact for large logits. Raises ShapeError where the shapes differ.
     """
-    check_reduction(reduction)
-    return _reduced(_logit_error(*_pair("binary_cross_entropy_with_logits", logits, target)), reduction)
+    return _elementwise(_logit_error, "binary_cross_entropy_with_logits", logits, target, reduction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from gpgpu_gl.dtypes import float32
 from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.elementwise import rsqrt, sqrt
@@ -19,11 +20,22 @@ Operand = Tensor | float
 
 
 # The derivative with respect to the mean is the sum of x - mean: 0, and so are its own derivatives.
-@op("squared_deviation", lambda g, out, x, m, axis, divisor: g * ((x - m) * (2.0 / divisor)), lambda g, out, x, m, axis, divisor: None)
+@op(
+    "squared_deviation",
+    lambda g, out, x, m, axis, divisor: g * ((x - m) * (2.0 / divisor)),
+    lambda g, out, x, m, axis, divisor: None,
+)
 def _squared_deviation(x: Tensor, m: Tensor, axis: Axes, divisor: float) -> Tensor:
     """sum((x - m)**2) / divisor over the axes, kept with length 1; m is x's mean over them."""
     squares = pointwise("(x0 - x1) * (x0 - x1) * x2", (x, m, 1.0 / divisor), x.dtype, ("float",) * 3)
     return sum_(squares, axis=axis, keepdims=True)
+
+
+def _moments(x: Tensor, axes: tuple[int, ...], divisor: float) -> tuple[Tensor, Tensor]:
+    """Mean and sum((x - mean)**2) / divisor over the axes, kept with length 1, in float32 for halves too."""
+    wide = x.astype(float32)
+    m = mean(wide, axes, keepdims=True)
+    return m, _squared_deviation(wide, m, axis=axes, divisor=divisor)
 
 
 def var(x: Tensor, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
@@ -34,7 +46,8 @@ def var(x: Tensor, axis: Axes = None, correction: float = 0.0, keepdims: bool = 
     x = floats(x)
     axes = normalise_axes(axis, x.ndim)
     divisor = math.prod(x.shape[a] for a in axes) - correction
-    found = _squared_deviation(x, mean(x, axes, keepdims=True), axis=axes, divisor=divisor if divisor > 0 else math.nan)
+    _, found = _moments(x, axes, divisor if divisor > 0 else math.nan)
+    found = found.astype(x.dtype)
     return found if keepdims else reshape(found, tuple(side for a, side in enumerate(x.shape) if a not in axes))
 
 
@@ -80,8 +93,7 @@ def layer_norm(
         raise ShapeError(f"layer_norm over {shape} of a tensor of shape {x.shape}: its last axes must have these sides")
     _check("layer_norm", x, shape, weight=weight, bias=bias)
     axes = tuple(range(x.ndim - len(shape), x.ndim))
-    m = mean(x, axes, keepdims=True)
-    variance = _squared_deviation(x, m, axis=axes, divisor=math.prod(shape))
+    m, variance = _moments(x, axes, math.prod(shape))
     return _normalize(x, m, rsqrt(variance + eps), 1.0 if weight is None else weight, 0.0 if bias is None else bias)
 
 
@@ -109,8 +121,7 @@ def batch_norm(
         axes, count = tuple(range(x.ndim - 1)), math.prod(x.shape[:-1])
         if count < 2 and training:
             raise ShapeError(f"batch_norm in training needs more than one value a channel; the shape is {x.shape}")
-        m = reshape(mean(x, axes), channels)
-        variance = reshape(_squared_deviation(x, m, axis=axes, divisor=count), channels)
+        m, variance = (reshape(moment, channels) for moment in _moments(x, axes, count))
         if training and running_mean is not None and running_var is not None:
             for running, found, factor in ((running_mean, m, 1.0), (running_var, variance, count / (count - 1))):
                 expr = "x0 + x2 * (x1 * x3 - x0)"

@@ -77,7 +77,8 @@ class Generator:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where state_dict() was taken. Raises FileError when the state is not one."""
-        seed, counter = state.get("seed"), state.get("counter")
+        seed: Any = state.get("seed")
+        counter: Any = state.get("counter")
         if not (is_integer(seed) and is_integer(counter) and 0 <= seed < KEYS and 0 <= counter < COUNTERS):
             raise FileError(f"not a state of a Generator: {dict(state)}; it has a seed and a counter")
         self.seed, self.counter = int(seed), int(counter)

@@ -157,7 +157,8 @@ class Optimizer:
         Parameter number i's state tensor `name` is the array "i.name".
         """
         arrays: dict[str, np.ndarray] = {}
-        steps, groups = [], []
+        steps: list[int] = []
+        groups: list[Group] = []
         for group in self.param_groups:
             first = len(steps)
             for p in group["params"]:

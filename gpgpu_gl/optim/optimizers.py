@@ -171,8 +171,8 @@ class RMSprop(Optimizer):
         super().__init__(params, defaults)
 
     def check(self, group: Group) -> None:
-        names = ("lr", "eps", "weight_decay", "momentum", "alpha")
-        check_settings(self, group, **{name: (0, None) for name in names})
+        above = (0, None)
+        check_settings(self, group, lr=above, alpha=above, eps=above, weight_decay=above, momentum=above)
 
     def state_names(self, group: Group) -> tuple[str, ...]:
         centered = ("grad_avg",) if group["centered"] else ()
