@@ -78,8 +78,13 @@ def above_minus_1(rng: np.random.Generator, shape: Shape) -> np.ndarray:
 
 
 def wide(rng: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Up to some tens: where rounding up and down differ."""
-    return 10 * rng.standard_normal(shape)
+    """Up to some tens, and a good way from halves and whole numbers, where roundings jump."""
+    return np.round(10 * rng.standard_normal(shape)) + rng.choice([-0.4, -0.1, 0.1, 0.4], shape)
+
+
+def few_whole(rng: np.random.Generator, shape: Shape) -> np.ndarray:
+    """-1, 0 or 1: often equal, often zero."""
+    return rng.integers(-1, 2, shape).astype(np.float64)
 
 
 def mask(rng: np.random.Generator, shape: Shape) -> np.ndarray:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from case_parts import (
-    ADDED, ALONE, AVERAGED, CANCELLED, CHAINED, CLOSE, DIVIDED, EMPTY_KEPT, EMPTY_SUMS, EXACT, ONE_AXIS, REDUCED, ROOT,
-    ROUNDED, SCALED, SQUARE, above_minus_1, binary, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
+    ADDED, ALONE, AVERAGED, CANCELLED, CHAINED, CLOSE, DIVIDED, EDGE_ROWS, EMPTY_KEPT, EMPTY_SUMS, EXACT, ONE_AXIS, REDUCED, ROOT,
+    ROUNDED, SCALED, SQUARE, above_minus_1, binary, few_whole, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
 )  # fmt: skip
 from harness import Case, Run
 from scipy import special
@@ -30,14 +30,13 @@ ARITHMETIC = [
     binary("maximum", np.maximum, EXACT, covers=("_prefer",)),
     binary("minimum", np.minimum, EXACT),
     *(
-        binary(name, getattr(np, name), EXACT, draws, grad=False, result="bool", speed=None)
-        for name, draws in (
-            ("equal", wide), ("not_equal", wide), ("less", wide), ("less_equal", wide), ("greater", wide),
-            ("greater_equal", wide), ("logical_and", wide), ("logical_or", wide), ("logical_xor", wide),
+        binary(name, getattr(np, name), EXACT, few_whole, grad=False, result="bool", speed=None)
+        for name in (
+            "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor",
         )
     ),
     *(
-        unary(name, getattr(np, name), EXACT, wide, grad=False, result="bool", speed=None)
+        unary(name, getattr(np, name), EXACT, few_whole, grad=False, result="bool", speed=None)
         for name in ("logical_not", "isnan", "isinf", "isfinite")
     ),
 ]  # fmt: skip
@@ -96,11 +95,11 @@ SELECTION = [
     ),
     unary(
         "clip", lambda x, min=None, max=None: np.clip(x, min, max), EXACT,
-        runs=rows(((3, 5), {"min": -0.5, "max": 0.5}), ((7,), {"min": 0.0}), ((2, 3, 4), {"max": 1}), ((0, 2), {"min": 0})),
+        runs=rows(((3, 5), {"min": -1, "max": 1}), ((3, 5), {"min": -0.5, "max": 0.5}), ((7,), {"min": 0.0}), ((2, 3, 4), {"max": 1}), ((0, 2), {"min": 0})),
         edges=[],
     ),
     moving(
-        "astype", gg.astype, lambda x, dtype: x.astype(dtype),
+        "astype", gg.astype, lambda x, dtype: x,  # in float64; test_tensor.py has other dtypes
         rows(((3, 5), {"dtype": "float32"}), ((), {"dtype": "float32"}), ((3, 0), {"dtype": "float32"})), dtypes="f",
     ),
     moving("identity", create.identity, np.copy, ALONE),
@@ -118,7 +117,7 @@ def _mean(x: np.ndarray, axis: object = None, keepdims: bool = False) -> np.ndar
 
 REDUCTIONS = [
     reduction("sum", np.sum, ADDED, [*REDUCED, *EMPTY_SUMS, *EMPTY_KEPT[1:]]),
-    reduction("mean", _mean, AVERAGED, [*REDUCED, *EMPTY_SUMS], result="float"),
+    reduction("mean", _mean, AVERAGED, [*REDUCED, *EMPTY_SUMS], result="float", edges=EDGE_ROWS[:2]),
     reduction("max", np.max, EXACT, [*REDUCED, *EMPTY_KEPT], result="same"),
     reduction("min", np.min, EXACT, [*REDUCED, *EMPTY_KEPT], result="same"),
     reduction("prod", np.prod, CHAINED, [*REDUCED, *EMPTY_SUMS], grad=False),
@@ -248,7 +247,7 @@ SHAPED = [
     Case(
         "one_hot", gg.one_hot, lambda i, num_classes: (i[..., None] == np.arange(num_classes)).astype(float),
         rows(((5,), {"num_classes": 3}), ((2, 3), {"num_classes": 4}), ((), {"num_classes": 5}), ((0,), {"num_classes": 2})),
-        EXACT, index_below(5), result="float32",
+        EXACT, index_below(5), dtypes="", result="float32",
     ),
 ]  # fmt: skip
 
@@ -257,7 +256,7 @@ SHAPED = [
 
 def _made(name: str, reference: object, *options: dict) -> Case:
     """A function that makes a tensor from its options alone."""
-    return Case(name, getattr(gg, name), reference, [Run((), o) for o in options], ROUNDED, (), result="same")
+    return Case(name, getattr(gg, name), reference, [Run((), o) for o in options], ROUNDED, (), dtypes="")
 
 
 MAKING = [

@@ -61,7 +61,7 @@ def test_layouts(case: Case, path: str) -> None:
             check_layouts(case, run, (8, 16))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.draws], ids=str)
+@pytest.mark.parametrize("case", [c for c in CASES if c.dtypes], ids=str)
 def test_dtypes(case: Case, path: str) -> None:
     with poisoned():
         check_dtypes(case)

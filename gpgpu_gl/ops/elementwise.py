@@ -206,16 +206,28 @@ def _leaky(g: Tensor, x: Tensor, negative_slope: float) -> Tensor:
     return where(x > 0, g, g * negative_slope)
 
 
+GELU = {
+    "none": "x0 * 0.5 * (1.0 + erf(x0 * 0.707106781))",
+    "tanh": "x0 * 0.5 * (1.0 + tanh_((x0 + x0 * x0 * x0 * 0.044715) * 0.797884561))",
+}
+
+
+@op("gelu", lambda g, out, x, approximate="none": g * _gelu_slope(x, approximate))
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     """x times the normal distribution's share below x; approximate="tanh" as PyTorch's.
 
     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016. Raises DTypeError for another `approximate`.
     """
+    if approximate not in GELU:
+        raise DTypeError(f'gelu knows approximate="none" and "tanh", not {approximate!r}')
+    return pointwise(GELU[approximate], (x,), _float(x.dtype), ("float",))
+
+
+def _gelu_slope(x: Tensor, approximate: str) -> Tensor:
     if approximate == "none":
-        return x * 0.5 * (1 + erf(x * 0.7071067811865476))
-    if approximate == "tanh":
-        return x * 0.5 * (1 + tanh((x + x * x * x * 0.044715) * 0.7978845608028654))
-    raise DTypeError(f'gelu knows approximate="none" and "tanh", not {approximate!r}')
+        return (1 + erf(x * 0.7071067811865476)) * 0.5 + x * exp(x * x * -0.5) * 0.3989422804014327
+    t = tanh((x + x * x * x * 0.044715) * 0.7978845608028654)
+    return (1 + t) * 0.5 + x * (1 - t * t) * (1 + x * x * 0.134145) * 0.3989422804014327
 
 
 # --- selection and conversion -------------------------------------------------------------------

@@ -9,8 +9,9 @@ float minimum(float x, float y) { return x < y || is_nan(x) ? x : y; }
 int maximum(int x, int y) { return max(x, y); }
 int minimum(int x, int y) { return min(x, y); }
 
-float relu(float x) { return x < 0.0 ? 0.0 : x; }
-int relu(int x) { return x < 0 ? 0 : x; }
+// Compilers take x < 0.0 ? 0.0 : x for max(x, 0.0), which loses NaN.
+float relu(float x) { return is_nan(x) ? x : max(x, 0.0); }
+int relu(int x) { return max(x, 0); }
 
 int power(int x, int y) {
   if (y < 0) return x == 1 ? 1 : x == -1 ? ((y & 1) == 0 ? 1 : -1) : 0;
