@@ -52,18 +52,21 @@ void main() {
   at.x = min(at.x, view.x - 1);
   o0_TEXEL acc[ROWS * COLS];
   tile(at.x, at.y, at.z, acc);
+  int t = (at.x * view.y + at.y) * view.z + at.z;
+  ivec2 p = address(o_layout, t);
 #unroll i 0 ROWS
   if (stored && at.y + $i < view.y) {
-    int t$i = (at.x * view.y + at.y + $i) * view.z + at.z;
-    ivec2 p$i = address(o_layout, t$i);
 #unroll j 0 COLS
 #if FOLDED
-    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t$i + $j), FINAL(address(o_layout, t$i + $j), t$i + $j, acc[$i * COLS + $j]));
+    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t + $j), FINAL(address(o_layout, t + $j), t + $j, acc[$i * COLS + $j]));
 #else
-    if (at.z + $j < view.z) imageStore(image0, p$i + ivec2($j, 0), FINAL(p$i + ivec2($j, 0), t$i + $j, acc[$i * COLS + $j]));
+    if (at.z + $j < view.z) imageStore(image0, p + ivec2($j, 0), FINAL(p + ivec2($j, 0), t + $j, acc[$i * COLS + $j]));
 #endif
 #endunroll
   }
+  t += view.z;
+  p.x += view.z;  // a step to the next row is far cheaper than one more division
+  if (p.x >= o_layout.x) p = ivec2(p.x - o_layout.x, p.y + 1);
 #endunroll
 }
 #endif
