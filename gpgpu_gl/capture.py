@@ -146,13 +146,13 @@ class Recording:
         self.written = [s for s in slots.values() if s.storage in recorder.made]
         self.fresh = [t for key, t in recorder.fresh.items() if key not in recorder.zeroed]
         self.accumulated = list(recorder.accumulated.values())
-        place = Plan(self.engine, recorder.made - kept, self.passes)
+        place = Plan(recorder.made - kept, self.passes)
         with self.engine.shared_scratch() as scratch:
-            for i, step in enumerate(self.passes):
+            for step in self.passes:
                 if not isinstance(step, Pass):
                     self.commands.append(step)
                     continue
-                for command in self.engine.commands(place(i, step)):
+                for command in self.engine.commands(place(step)):
                     for at, (_, storage) in enumerate(command.inputs):
                         if storage in slots:
                             slots[storage].uses.append((command, False, at))

@@ -86,7 +86,7 @@ def mode_of(operand: Layout, out: Layout) -> int:
     """Where the operand's element for an output element lies."""
     shape, target = operand.shape, out.shape
     if shape == target:
-        return SAME if operand.width == out.width and operand.height == out.height else LINEAR
+        return SAME if operand.width == out.width else LINEAR
     core = shape
     while len(core) > 1 and core[0] == 1:
         core = core[1:]

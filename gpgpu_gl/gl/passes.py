@@ -29,6 +29,8 @@ MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
 LOCAL = (32, 1)  # work group of a compute pass
 BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time: a grid of tiles is cut into at least four such bins
 
+_FETCH, _IMAGE = moderngl.TEXTURE_FETCH_BARRIER_BIT, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT
+
 Operand = tuple[Storage, Layout]
 Defines = Mapping[str, "str | int"]
 
@@ -56,13 +58,19 @@ class Pass:
 
 @dataclass(slots=True)
 class Command:
-    """A pass made ready for one path: its program, textures by unit, uniforms, targets, and work groups (compute)."""
+    """A pass made ready for one path: its program, textures by unit, uniforms, targets, and work groups (compute).
+
+    functions: uniforms whose values are asked for each time the command is issued. viewport: of a draw, x, y, width
+    and height in texels.
+    """
 
     program: Program
     inputs: list[tuple[int, Storage]]
     uniforms: list[tuple[str, Any]]
     targets: list[Storage]
     groups: tuple[int, int] | None = None
+    viewport: tuple[int, int, int, int] = (0, 0, 1, 1)
+    functions: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
 
 
 class Engine:
@@ -82,7 +90,7 @@ class Engine:
         self.profiler: Any = None
         self._scratch: dict[Key, Storage] | None = None
         self._serial = 0  # of the latest compute pass
-        self._barriers: dict[int, int] = {}  # barrier bit to the serial of the latest compute pass that it covers
+        self._barriers: dict[int, int] = {_FETCH: 0, _IMAGE: 0}  # barrier bit to the serial of the latest compute pass that it covers
         self._framebuffers: dict[tuple[int, ...], tuple[Any, tuple[Any, ...]]] = {}
 
     # --- textures -------------------------------------------------------------------------------
@@ -200,14 +208,16 @@ class Engine:
         program = self.programs.get(p.kernel, tuple(sorted(defines.items())), path)
         for unit, name in enumerate(inputs):
             program.bind(name, unit)
-        return Command(program, bound, list(uniforms.items()), targets)
+        fixed = [(name, value) for name, value in uniforms.items() if not callable(value)]
+        functions = [(name, value) for name, value in uniforms.items() if callable(value)]
+        return Command(program, bound, fixed, targets, functions=functions)
 
     def _dispatch(self, p: Pass) -> Command:
         command = self._lower(p, "compute")
         for n in range(len(command.targets)):
             command.program.bind(f"image{n}", n)
         if p.view is None:
-            width, height = command.targets[0].width, command.targets[0].height
+            width, height = extent(p.outputs[0][1])
             command.uniforms.append(("o_size", (width, height)))
             command.groups = (-(-width // LOCAL[0]), -(-height // LOCAL[1]))
         else:
@@ -219,6 +229,7 @@ class Engine:
 
     def _draw(self, p: Pass) -> Command:
         command = self._lower(p, "fragment")
+        command.viewport = (0, 0, *extent(p.outputs[0][1]))
         if p.view is not None:
             command.uniforms.append(("grid_width", p.outputs[0][1].width))
         return command
@@ -238,6 +249,7 @@ class Engine:
         grid = self._grid(width, -(-total // width), storage.dtype, layers)
         command = self._lower(replace(p, expression=None), "fragment")
         command.targets = [grid]
+        command.viewport = (0, 0, grid.width, grid.height)
         command.uniforms.append(("grid_width", width))
         gather = Pass(
             "gather",
@@ -257,24 +269,41 @@ class Engine:
             self._issue(command)
 
     def _issue(self, command: Command) -> None:
-        program, targets = command.program, command.targets
-        self.barrier([storage for _, storage in command.inputs], moderngl.TEXTURE_FETCH_BARRIER_BIT)
+        # Replays spend their time here: one loop binds and looks for passes whose results need a barrier.
+        program, targets, groups = command.program, command.targets, command.groups
+        covered, stale = self._barriers[_FETCH], False
         for unit, storage in command.inputs:
             storage.texture.use(unit)
-        for name, value in command.uniforms:
-            program.set(name, value() if callable(value) else value)
-        if command.groups is None:
+            if storage.written > covered:
+                stale = True
+        if stale:
+            self._cover(_FETCH)
+        if program.current is not command.uniforms:
+            values = program.values
+            for name, value in command.uniforms:
+                if values.get(name) != value:
+                    program.set(name, value)
+            program.current = command.uniforms
+        for name, function in command.functions:
+            program.set(name, function())
+        if groups is None:
             self.barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
-            self._target(targets).use()
-            program.vao.render(moderngl.TRIANGLES, vertices=3)
+            framebuffer = self._target(targets)
+            if framebuffer.viewport != command.viewport:
+                framebuffer.viewport = command.viewport
+            framebuffer.use()
+            program.vao.render(moderngl.TRIANGLES, 3)
             return
-        self.barrier(targets, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT)
+        covered = self._barriers[_IMAGE]
         for n, storage in enumerate(targets):
-            storage.texture.bind_to_image(n, read=False, write=True)
-        program.program.run(*command.groups, 1)
+            if storage.written > covered:
+                self._cover(_IMAGE)
+                covered = self._serial
+            storage.texture.bind_to_image(n, False, True)
         self._serial += 1
         for storage in targets:
             storage.written = self._serial
+        program.program.run(groups[0], groups[1], 1)
 
     def _target(self, targets: list[Storage]) -> Any:
         """The framebuffer of these textures; kept with the texture, or by texture names where there are several."""
@@ -306,9 +335,15 @@ class Engine:
     def barrier(self, storages: Iterable[Storage], bit: int) -> None:
         """Issues a barrier if a compute pass wrote one of these since the last one for this kind of use."""
         covered = self._barriers.get(bit, 0)
-        if any(storage.written > covered for storage in storages):
-            self.ctx.memory_barrier(bit)
-            self._barriers[bit] = self._serial
+        for storage in storages:
+            if storage.written > covered:
+                self._cover(bit)
+                return
+
+    def _cover(self, bit: int) -> None:
+        """A barrier for everything that compute passes have written until now."""
+        self.ctx.memory_barrier(bit)
+        self._barriers[bit] = self._serial
 
     def release(self) -> None:
         """Frees every texture, framebuffer and program. Tensors that still live keep theirs until they go."""
@@ -326,7 +361,7 @@ class LayeredFramebuffer:
     def __init__(self, ctx: moderngl.Context, storage: Storage) -> None:
         gl = raw()
         width, height, _, layers = storage.key
-        self.size = (width, height)
+        self.viewport = (0, 0, width, height)
         self.ctx = ctx
         before = gl.glGetIntegerv(gl.GL_DRAW_FRAMEBUFFER_BINDING)
         self.glo = int(gl.glGenFramebuffers(1))
@@ -340,7 +375,7 @@ class LayeredFramebuffer:
     def use(self) -> None:
         gl = raw()
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.glo)
-        gl.glViewport(0, 0, *self.size)
+        gl.glViewport(*self.viewport)
 
     def release(self) -> None:
         raw().glDeleteFramebuffers(1, [self.glo])
@@ -358,6 +393,11 @@ def grid_width(total: int, column_blocks: int, max_side: int) -> int:
     if -(-total // width) > max_side:
         width = math.isqrt(total - 1) + 1
     return width
+
+
+def extent(lay: Layout) -> tuple[int, int]:
+    """Width and height in texels of what a tensor takes of its texture (a planned texture may be larger)."""
+    return lay.width, -(-lay.texels // lay.width)
 
 
 def cells(p: Pass) -> int:

@@ -7,66 +7,67 @@ from dataclasses import replace
 from typing import Any
 
 from gpgpu_gl.gl.fuse import Step, reads
-from gpgpu_gl.gl.passes import Engine, Operand, Pass
-from gpgpu_gl.gl.pool import Key, Storage
+from gpgpu_gl.gl.passes import Operand, Pass
+from gpgpu_gl.gl.pool import Storage
+from gpgpu_gl.layout import with_width
 
 
 class Plan:
-    """Places the results of a list of passes; call it with (number, pass) in order.
+    """Gives each result of a list of passes a texture; call it with a pass to have its operands exchanged.
 
-    private: storages that nothing outside the list reads. Those of one size and dtype share textures by first fit.
+    private: storages that nothing outside the list reads. The largest are placed first, and each later one takes the
+    smallest texture that is free all its life, has its dtype, holds its texels, and is a whole number of times as
+    wide: then its rows stay whole. peak: bytes that are alive at once at most; used: bytes of the textures given.
     """
 
-    def __init__(self, current: Engine, private: set[Storage], steps: Sequence[Step]) -> None:
-        self.engine = current
-        self.place: dict[Storage, Storage] = {}
-        self.free: dict[Key, list[Storage]] = {}
-        self.ends: dict[int, list[Storage]] = {}
-        last: dict[Storage, int] = {}
-        written: set[Storage] = set()
+    def __init__(self, private: set[Storage], steps: Sequence[Step]) -> None:
+        lives: dict[Storage, tuple[int, int]] = {}
         for i, step in enumerate(steps):
             if isinstance(step, Pass):
+                # What no pass writes was uploaded while recording: a constant, which keeps its texture.
                 for storage, _ in step.outputs:
-                    written.add(storage)
-                    last[storage] = i
+                    if storage in private:
+                        lives[storage] = (lives.get(storage, (i, i))[0], i)
                 for storage in reads(step):
-                    last[storage] = i
-        # What no pass writes was uploaded while recording: a constant, which keeps its texture.
-        self.private = private & written
-        for storage in self.private:
-            self.ends.setdefault(last[storage], []).append(storage)
-        self.live = 0  # bytes of private results that are alive now
-        self.peak = 0  # and at most
+                    if storage in lives:
+                        lives[storage] = (lives[storage][0], i)
+        self.place: dict[Storage, Storage] = {}
+        taken: dict[Storage, list[tuple[int, int]]] = {}
+        for storage in sorted(lives, key=lambda s: (-s.nbytes, lives[s])):
+            first, last = lives[storage]
+            fits = [
+                texture
+                for texture, spans in taken.items()
+                if _holds(texture, storage) and all(last < start or end < first for start, end in spans)
+            ]
+            given = min(fits, key=lambda texture: texture.nbytes) if fits else storage
+            taken.setdefault(given, []).append((first, last))
+            self.place[storage] = given
+        self.used = sum(texture.nbytes for texture in taken)
+        self.peak = max(
+            (sum(s.nbytes for s, (first, last) in lives.items() if first <= i <= last) for i in range(len(steps))),
+            default=0,
+        )
 
-    def __call__(self, i: int, p: Pass) -> Pass:
+    def __call__(self, p: Pass) -> Pass:
         """The pass with each private storage exchanged for the texture that it was given."""
-        outputs = tuple((self._given(storage), lay) for storage, lay in p.outputs)
-        self.live += sum(storage.nbytes for storage, _ in p.outputs if storage in self.private)
-        self.peak = max(self.peak, self.live)
+        outputs = tuple(self._placed(o) for o in p.outputs)
         placed = replace(p, outputs=outputs, inputs={name: self._placed(o) for name, o in p.inputs.items()})
         if p.expression is not None:
             operands = tuple(self._placed(o) if type(o) is tuple else o for o in p.expression.operands)
             placed = replace(placed, expression=replace(p.expression, operands=operands))
-        for storage in self.ends.get(i, ()):
-            given = self.place[storage]
-            self.free.setdefault(given.key, []).append(given)
-            self.live -= storage.nbytes
         return placed
-
-    @property
-    def used(self) -> int:
-        """Bytes of the textures that the private results share."""
-        return sum(storage.nbytes for storage in set(self.place.values()))
-
-    def _given(self, storage: Storage) -> Storage:
-        """The texture that a result is written to."""
-        if storage not in self.private:
-            return storage
-        stack = self.free.get(storage.key)
-        # A texture that was made while recording serves again; the others go back to the pool.
-        found = self.place[storage] = stack.pop() if stack else storage
-        return found
 
     def _placed(self, operand: Any) -> Operand:
         storage, lay = operand
-        return self.place.get(storage, storage), lay
+        given = self.place.get(storage, storage)
+        return operand if given is storage else (given, with_width(lay.shape, given.width, given.height))
+
+
+def _holds(texture: Storage, storage: Storage) -> bool:
+    """Whether a texture can take what lies in `storage`."""
+    return (
+        texture.dtype == storage.dtype
+        and texture.width % storage.width == 0
+        and texture.width * texture.height >= storage.width * storage.height
+    )

@@ -49,6 +49,7 @@ class Program:
         self.vao: Any = None if path == "compute" else ctx.vertex_array(self.program, [])
         self.uniforms = {name: self.program[name] for name in self.program}
         self.values: dict[str, Any] = {}
+        self.current: Any = None  # the command whose uniforms it holds
         self.units: dict[str, int] = {}
         self.images: dict[str, int] = {}
 
@@ -62,6 +63,7 @@ class Program:
     def set(self, name: str, value: Any) -> None:
         """Sets a uniform unless it holds that value already (a no-op where the compiler dropped it); arrays as lists."""
         if self.values.get(name) != value:
+            self.current = None
             uniform = self.uniforms.get(name)
             if uniform is not None:
                 if type(value) is list:
