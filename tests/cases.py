@@ -24,15 +24,16 @@ ARITHMETIC = [
     binary("subtract", np.subtract, ROUNDED),
     binary("multiply", np.multiply, ROUNDED),
     binary("divide", np.divide, DIVIDED, (normal, nonzero), result="float"),
-    binary("power", np.power, CLOSE, (positive, normal), integers=(0, 5)),
-    binary("floor_divide", np.floor_divide, ROUNDED, (wide, nonzero), grad=False),
-    binary("remainder", np.remainder, ROUNDED, (wide, nonzero)),
+    binary("power", np.power, CLOSE, (positive, normal), integers=(0, 5), dtypes="fhi"),
+    binary("floor_divide", np.floor_divide, ROUNDED, (wide, nonzero), grad=False, dtypes="fhi"),
+    binary("remainder", np.remainder, ROUNDED, (wide, nonzero), dtypes="fhi"),
     binary("maximum", np.maximum, EXACT, covers=("_prefer",)),
     binary("minimum", np.minimum, EXACT),
     *(
-        binary(name, getattr(np, name), EXACT, few_whole, grad=False, result="bool", speed=None)
-        for name in (
-            "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor",
+        binary(name, getattr(np, name), EXACT, few_whole, grad=False, result="bool", dtypes=dtypes, speed=None)
+        for name, dtypes in (
+            ("equal", "fhib"), ("not_equal", "fi"), ("less", "fhib"), ("less_equal", "fi"), ("greater", "fi"), ("greater_equal", "fi"),
+            ("logical_and", "fhib"), ("logical_or", "fi"), ("logical_xor", "fi"),
         )
     ),
     *(

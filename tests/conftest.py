@@ -107,7 +107,8 @@ def live_objects(device: Device, since: Names) -> set[tuple[str, int]]:
         cached |= {("Framebuffer", framebuffer.glo) for framebuffer, _ in device.engine._framebuffers.values()}
         for program in device.engine.programs.cache.values():
             cached.add(("Program", program.program.glo))
-            cached |= {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program.program.glo)}
+            if program.program.glo >= since["Program"]:  # older programs have older shaders, and there are many
+                cached |= {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program.program.glo)}
             if program.vao is not None:
                 cached.add(("VertexArray", program.vao.glo))
     found = set()

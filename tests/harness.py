@@ -276,7 +276,7 @@ def check_dtypes(case: Case) -> None:
         mixed = [_of_dtype(case, a, letters[free.index(i)]) if i in free else a for i, a in enumerate(arrays)]
         _check_mixed(case, run, mixed, letters, free)
     if case.scalars:
-        for letter, number, side in itertools.product(case.dtypes, (3, 2.5, True), (0, 1)):
+        for letter, (number, side) in itertools.product(case.dtypes, ((3, 0), (3, 1), (2.5, 0), (2.5, 1), (True, 1))):
             mixed = [_of_dtype(case, a, letter) for a in arrays]
             mixed[side] = number
             kind = {int: "i", float: "f", bool: "b"}[type(number)]

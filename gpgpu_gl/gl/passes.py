@@ -182,7 +182,8 @@ class Engine:
             defines[f"{name}_SAMPLER"] = form.sampler + ("Array" if storage.key[3] else "")
             defines[f"{name}_TEXEL"] = form.texel
             defines[f"{name}_SCALAR"] = form.scalar
-            defines[f"{name}_LINES"] = min(lay.lines, 2)
+            if p.view is not None:  # only tile kernels read it: point kernels would compile once for each
+                defines[f"{name}_LINES"] = min(lay.lines, 2)
             uniforms[f"{name}_layout"] = lay.uniform
             bound.append((unit, storage))
         targets = []
