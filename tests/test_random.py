@@ -174,6 +174,24 @@ def test_a_replay_draws_new_numbers():
         np.testing.assert_array_equal(compiled(x).numpy(), uniform((2, 3), generator=again).numpy())
 
 
+def test_a_replayed_dropout_and_its_gradient_drop_the_same():
+    w = gg.tensor(np.ones((8, 8), np.float32), requires_grad=True)
+    generator, again = Generator(6), Generator(6)
+
+    def step(x: gg.Tensor) -> gg.Tensor:
+        w.grad = None
+        y = dropout(w * x, 0.5, generator=generator)
+        y.sum().backward()
+        return y
+
+    compiled = gg.compile(step)
+    for _ in range(3):
+        w.grad = None
+        y = compiled(gg.tensor(np.ones((8, 8), np.float32))).numpy()
+        np.testing.assert_array_equal(y, dropout(np.ones((8, 8), np.float32), 0.5, generator=again).numpy())
+        np.testing.assert_array_equal(w.grad.numpy(), y)
+
+
 # --- dropout ------------------------------------------------------------------------------------
 
 
