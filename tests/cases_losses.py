@@ -163,13 +163,19 @@ NORMALISATION: list[Case] = [
         "layer_norm", lambda x, w, b: norm.layer_norm(x, w.shape, w, b),
         _normalised(lambda x, w: tuple(range(x.ndim - w.ndim, x.ndim))),
         [Run((s, s[i:], s[i:])) for s, i in (((3, 5), 1), ((2, 3, 8), 1), ((2, 3, 8), 2), ((4, 400), 1))],
-        NORMALISED, normal, dtypes="f", grad=(0, 1, 2), covers=("normalize",), speed=Run(((4096, 1000), (1000,), (1000,))),
+        NORMALISED, normal, dtypes="f", grad=(0, 1, 2), covers=("normalize", "normalize_vjp", "times_normalized"),
+        speed=Run(((4096, 1000), (1000,), (1000,))),
     ),
     Case(
         "batch_norm", lambda x, w, b: norm.batch_norm(x, None, None, w, b, training=True),
         _normalised(lambda x, w: tuple(range(x.ndim - 1))),
         [Run((s, s[-1:], s[-1:])) for s in ((6, 5), (2, 3, 3, 8), (3, 4, 4, 3), (700, 2))],
         NORMALISED, normal, dtypes="f", grad=(0, 1, 2), speed=Run(((32, 28, 28, 64), (64,), (64,))),
+    ),
+    Case(
+        "batch_norm by running statistics", norm.batch_norm, lambda x, m, v, w, b: (x - m) / np.sqrt(v + 1e-5) * w + b,
+        [Run((s, *(s[-1:],) * 4)) for s in ((6, 5), (2, 3, 3, 8))], NORMALISED, (normal, normal, positive, normal, normal),
+        dtypes="f", grad=(0, 1, 2, 3, 4), covers=("normalize_by",),
     ),
 ]  # fmt: skip
 
@@ -184,7 +190,7 @@ def _drawn(name: str, reference: Any, tolerance: Tolerance, *options: dict[str, 
     runs = [Run((), {"shape": shape, **o}) for shape in ((), (7,), (3, 5), (2, 3, 8), (1, 300), (0, 2)) for o in options or ({},)]
     return Case(
         name, lambda shape, **o: function(shape, **o, generator=gg.Generator(KEY)), lambda shape, **o: reference(shape, **o),
-        runs, tolerance, (), result="same",
+        runs, tolerance, (), dtypes="", result="same",
     )  # fmt: skip
 
 
@@ -220,7 +226,7 @@ RANDOM: list[Case] = [
     Case(
         "random_bits", rnd.random_bits, lambda shape, key=0, counter=0: words(shape, key, counter).view(np.int32),
         [Run((), {"shape": s, **o}) for s in ((), (7,), (3, 5), (2, 0)) for o in ({}, {"key": KEY, "counter": 2**128 - 2})],
-        EXACT, (), result="int32", speed=Run((), {"shape": (1024, 1024)}),
+        EXACT, (), dtypes="", result="int32", speed=Run((), {"shape": (1024, 1024)}),
     ),
     _drawn("uniform", lambda shape, low=0.0, high=1.0: low + (high - low) * _unit(shape), ROUNDED, {}, {"low": -3.0, "high": 5.0}),
     _drawn("normal", _normal, DEVIATES, {}, {"mean": 10.0, "std": 0.5}),
@@ -228,7 +234,7 @@ RANDOM: list[Case] = [
     _drawn("bernoulli", lambda shape, p: _unit(shape) < np.float32(p), EXACT, {"p": 0.25}, {"p": 1.0}),
     Case(
         "permutation", lambda n: rnd.permutation(n, gg.Generator(KEY)), _order, [Run((), {"n": n}) for n in (0, 1, 7, 300)],
-        EXACT, (), result="int32",
+        EXACT, (), dtypes="", result="int32",
     ),
     Case(
         "dropout", lambda x, p: rnd.dropout(x, p, generator=gg.Generator(KEY)), _dropped,
