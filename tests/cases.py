@@ -11,6 +11,7 @@ from case_parts import (
     ADDED, ALONE, AVERAGED, CANCELLED, CHAINED, CLOSE, DIVIDED, EDGE_ROWS, EMPTY_KEPT, EMPTY_SUMS, EXACT, ONE_AXIS, REDUCED, ROOT,
     ROUNDED, SCALED, SQUARE, above_minus_1, binary, few_whole, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
 )  # fmt: skip
+from cases_losses import LOSSES, NORMALISATION, RANDOM
 from harness import Case, Run
 from scipy import special
 
@@ -274,14 +275,7 @@ MAKING = [
 
 WINDOWS: list[Case] = []
 
-# --- softmax and losses ---------------------------------------------------------------------------
-
-LOSSES: list[Case] = []
-
-# --- random numbers -------------------------------------------------------------------------------
-
-RANDOM: list[Case] = []
-
 CASES: list[Case] = [
-    *ARITHMETIC, *FUNCTIONS, *ACTIVATIONS, *SELECTION, *REDUCTIONS, *PRODUCTS, *SHAPED, *MAKING, *WINDOWS, *LOSSES, *RANDOM,
+    *ARITHMETIC, *FUNCTIONS, *ACTIVATIONS, *SELECTION, *REDUCTIONS, *PRODUCTS, *SHAPED, *MAKING, *WINDOWS, *LOSSES, *NORMALISATION,
+    *RANDOM,
 ]  # fmt: skip

@@ -86,7 +86,8 @@ def _exported() -> set[str]:
     found = set()
     for name in gg.__all__:
         value = getattr(gg, name)
-        if isinstance(value, Op) or inspect.isfunction(value) and value.__module__.startswith("gpgpu_gl.ops."):
+        function = inspect.isfunction(value) and value.__module__.startswith("gpgpu_gl.ops.")
+        if isinstance(value, Op) or function and inspect.signature(value).return_annotation == "Tensor":
             found.add(name)
     return found
 

@@ -152,6 +152,13 @@ def test_a_gradient_in_another_texture_size():
     np.testing.assert_array_equal(p.numpy(), 1 - 0.5 * np.arange(48).reshape(6, 8))
 
 
+def test_a_gradient_of_another_shape_is_an_error():
+    p = nn.Parameter(np.ones((6, 8), np.float32))
+    p.grad = gg.tensor(np.ones((8, 6), np.float32))
+    with pytest.raises(gg.ShapeError, match=r"\(8, 6\) for a parameter of shape \(6, 8\)"):
+        optim.SGD([p]).step()
+
+
 def test_padding_stays_zero_without_eps():
     p = nn.Parameter(np.ones((2, 3), np.float32))
     p.grad = gg.tensor(np.ones((2, 3), np.float32))

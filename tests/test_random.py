@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import scipy.stats
+from philox import philox, words
 
 import gpgpu_gl as gg
 from gpgpu_gl.ops.random import (
@@ -33,33 +34,6 @@ def poisoned(path: str) -> Iterator[None]:
     pool.poison = True
     yield
     pool.poison = False
-
-
-def philox(counters: list[int], key: int) -> np.ndarray:
-    """Philox4x32-10's four words of each 128-bit counter, (N, 4) uint32, in 64-bit integers."""
-    low = np.uint64(0xFFFFFFFF)
-    c = np.array([[(n >> (32 * i)) & 0xFFFFFFFF for i in range(4)] for n in counters], np.uint64).T
-    k0, k1 = key & 0xFFFFFFFF, key >> 32
-    for _ in range(10):
-        first, second = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
-        c = np.array(
-            [
-                (second >> np.uint64(32)) ^ c[1] ^ np.uint64(k0),
-                second & low,
-                (first >> np.uint64(32)) ^ c[3] ^ np.uint64(k1),
-                first & low,
-            ]
-        )
-        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
-    return c.T.astype(np.uint32)
-
-
-def words(shape: tuple[int, ...], key: int, counter: int) -> np.ndarray:
-    """The words of a tensor: four to a texel, each row starts a texel."""
-    last = shape[-1] if shape else 1
-    rows, columns = int(np.prod(shape[:-1])), -(-last // 4)
-    found = philox([(counter + i) % 2**128 for i in range(rows * columns)], key)
-    return found.reshape(rows, columns * 4)[:, :last].reshape(shape)
 
 
 def test_the_known_answers():
@@ -198,6 +172,24 @@ def test_a_replay_draws_new_numbers():
     x = gg.tensor(np.zeros((2, 3), np.float32))
     for _ in range(3):
         np.testing.assert_array_equal(compiled(x).numpy(), uniform((2, 3), generator=again).numpy())
+
+
+def test_a_replayed_dropout_and_its_gradient_drop_the_same():
+    w = gg.tensor(np.ones((8, 8), np.float32), requires_grad=True)
+    generator, again = Generator(6), Generator(6)
+
+    def step(x: gg.Tensor) -> gg.Tensor:
+        w.grad = None
+        y = dropout(w * x, 0.5, generator=generator)
+        y.sum().backward()
+        return y
+
+    compiled = gg.compile(step)
+    for _ in range(3):
+        w.grad = None
+        y = compiled(gg.tensor(np.ones((8, 8), np.float32))).numpy()
+        np.testing.assert_array_equal(y, dropout(np.ones((8, 8), np.float32), 0.5, generator=again).numpy())
+        np.testing.assert_array_equal(w.grad.numpy(), y)
 
 
 # --- dropout ------------------------------------------------------------------------------------

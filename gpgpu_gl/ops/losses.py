@@ -12,7 +12,7 @@ from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import Op, op
 from gpgpu_gl.ops.create import full, ones
-from gpgpu_gl.ops.elementwise import binary, logical_and, negative, sigmoid, sign, where
+from gpgpu_gl.ops.elementwise import as_tensor, binary, logical_and, negative, sigmoid, sign, where
 from gpgpu_gl.ops.reduce import mean, reduce
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.shape import expand_dims, one_hot, reshape
@@ -140,6 +140,7 @@ def cross_entropy(logits: Any, target: Any, label_smoothing: float = 0.0, reduct
     loss NaN (there is no ignore_index). Raises ShapeError for other shapes.
     """
     x = floats(logits)
+    dtype = x.dtype
     check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ShapeError(f"label_smoothing is from 0 to 1, not {label_smoothing}")
@@ -155,12 +156,14 @@ def cross_entropy(logits: Any, target: Any, label_smoothing: float = 0.0, reduct
             loss = _label_loss(flat, labels, float(label_smoothing), reduction, logits=True)
             return reshape(loss, lead) if reduction == "none" else loss
         target = _as_probabilities(labels, classes)
-    elif target.shape != x.shape:
+    elif target.shape == x.shape:
+        dtype = result_type(dtype, target.dtype)
+    else:
         raise ShapeError(f"probabilities of shape {target.shape} for logits of shape {x.shape}: the shapes must be equal")
     if label_smoothing:
         target = target * (1.0 - label_smoothing) + label_smoothing / classes
     scores = log_softmax(flat.astype(float32))
-    loss = _reduced(negative(sum_(reshape(target, flat.shape) * scores, axis=1)), reduction, x.dtype)
+    loss = _reduced(negative(sum_(reshape(target, flat.shape) * scores, axis=1)), reduction, dtype)
     return reshape(loss, lead) if reduction == "none" else loss
 
 
@@ -211,10 +214,11 @@ _logit_error = binary(
 
 def _elementwise(error: Op, name: str, x: Any, target: Any, reduction: str) -> Tensor:
     check_reduction(reduction)
-    x, target = floats(x), floats(target)
+    x, target = as_tensor(x), as_tensor(target)
     if x.shape != target.shape:  # broadcasting (N, 1) with (N,) gave many a wrong loss
         raise ShapeError(f"{name} of shapes {x.shape} and {target.shape}: the shapes must be equal")
-    return _reduced(error(x, target), reduction, result_type(x.dtype, target.dtype))
+    common = result_type(x.dtype, target.dtype)
+    return _reduced(error(x, target), reduction, common if common.kind == "f" else float32)
 
 
 def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpgpu_gl.dtypes import float32
-from gpgpu_gl.errors import DTypeError, FileError, GpgpuError
+from gpgpu_gl.errors import DTypeError, FileError, GpgpuError, ShapeError
 from gpgpu_gl.gl.passes import Operand, Pass
 from gpgpu_gl.io import check_state
 from gpgpu_gl.ops.create import zeros
@@ -129,9 +129,12 @@ class Optimizer:
 
     def _update(self, group: Group, p: Tensor, state: State, names: tuple[str, ...], options: dict[str, int]) -> None:
         tensors = state.tensors
+        g = p.grad
+        if g is None or g.shape != p.shape:
+            raise ShapeError(f"a gradient of shape {getattr(g, 'shape', None)} for a parameter of shape {p.shape}")
         updated = new(p.shape, p.dtype)
         out = updated.operand
-        inputs: dict[str, Operand] = {"parameter": p.operand, "gradient": p.grad.operand}  # type: ignore[union-attr]
+        inputs: dict[str, Operand] = {"parameter": p.operand, "gradient": g.operand}
         outputs = [out]
         fresh = []
         for name in names:
