@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gpgpu_gl.gl.passes import Command, Engine
+from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.tensor import engine
 
 
@@ -34,21 +37,23 @@ class Profile:
     def __init__(self, current: Engine) -> None:
         self.engine = current
         self.entries: list[Entry] = []
-        self._waiting: list[tuple[Command, Any, float]] = []
+        self._waiting: list[tuple[Command, int, float]] = []
         self._begin = time.perf_counter()
 
     def issue(self, command: Command, issue: Any) -> None:
-        """Issues one command inside a timer query."""
-        ctx = self.engine.ctx
-        query = ctx.query(time=True)
+        """Issues one command inside a timer query; on a software renderer waits for it and takes the host's clock."""
         start = (time.perf_counter() - self._begin) * 1e3
-        with query:
-            issue(command)
         if self.engine.device.software:
-            ctx.finish()  # llvmpipe rasterises later, outside the query, unless it is waited for
+            issue(command)
+            self.engine.ctx.finish()  # llvmpipe rasterises later than a query would tell
             self._add(command, start, (time.perf_counter() - self._begin) * 1e3 - start)
-        else:
-            self._waiting.append((command, query, start))
+            return
+        gl = raw()
+        query = int(np.ravel(gl.glGenQueries(1))[0])
+        gl.glBeginQuery(gl.GL_TIME_ELAPSED, query)
+        issue(command)
+        gl.glEndQuery(gl.GL_TIME_ELAPSED)
+        self._waiting.append((command, query, start))
 
     def _add(self, command: Command, start: float, ms: float) -> None:
         first = command.targets[0]
@@ -73,7 +78,9 @@ class Profile:
     def finish(self) -> None:
         """Waits for the queries that are still under way."""
         for command, query, start in self._waiting:
-            self._add(command, start, query.elapsed / 1e6)
+            gl = raw()
+            self._add(command, start, int(gl.glGetQueryObjectui64v(query, gl.GL_QUERY_RESULT)) / 1e6)
+            gl.glDeleteQueries(1, [query])
         self._waiting.clear()
 
     @property

@@ -1,0 +1,83 @@
+"""Every variant of a kernel, forced in turn, against the plain product in NumPy over random shapes; the tuner's choices."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import gpgpu_gl as gg
+from gpgpu_gl.ops import linear
+from gpgpu_gl.tensor import engine
+
+RANDOM = np.random.default_rng(11)
+
+
+@pytest.fixture
+def tuner(monkeypatch, tmp_path):
+    """The device's tuner with an empty cache folder; as before afterwards."""
+    found = engine().tuner
+    monkeypatch.setenv("GPGPU_GL_CACHE", str(tmp_path))
+    monkeypatch.setattr(found, "forced", {})
+    monkeypatch.setattr(found, "tuning", False)
+    monkeypatch.setattr(found, "_choices", None)
+    return found
+
+
+def floats(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def random_product(transposed: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
+    """Random factors of a product, stored as `transposed` (0 to 3) says."""
+    batch = tuple(int(n) for n in RANDOM.integers(1, 4, RANDOM.integers(0, 2)))
+    m, k, n = (int(side) for side in RANDOM.integers(1, 70, 3))
+    k *= 1 + 3 * (k % 2)  # long enough for a split of K in half of the cases
+    a = floats(*batch, k, m) if transposed & 1 else floats(*batch, m, k)
+    b = floats(*batch, n, k) if transposed & 2 else floats(*batch, k, n)
+    return a, b, bool(transposed & 1), bool(transposed & 2)
+
+
+def test_every_matmul_variant_computes_the_product(path, tuner):
+    for variant in linear.VARIANTS[path]:
+        tuner.forced["matmul"] = variant
+        for transposed in range(4):
+            a, b, flip_a, flip_b = random_product(transposed)
+            ours = gg.matmul(gg.tensor(a).mT if flip_a else gg.tensor(a), gg.tensor(b).mT if flip_b else gg.tensor(b))
+            x, y = a.astype(np.float64), b.astype(np.float64)
+            want = (x.swapaxes(-1, -2) if flip_a else x) @ (y.swapaxes(-1, -2) if flip_b else y)
+            # Rounding of a sum of K products of normals: each of size 1, so that it grows with K at most.
+            bound = 2.0**-23 * (a.shape[-2] if flip_a else a.shape[-1]) * 2 + 1e-6
+            np.testing.assert_allclose(ours.numpy(), want, rtol=1e-5, atol=bound, err_msg=f"{variant} {a.shape} {b.shape}")
+
+
+def test_tuning_keeps_the_fastest_and_finds_it_again(path, tuner, monkeypatch):
+    times = iter(float(t) for t in range(1000))
+    monkeypatch.setattr(tuner, "_time", lambda variant, trial: 0.0 if tuple(variant) == (4, 1, 1) else next(times) + 1)
+    tuner.tuning = True
+    a, b = floats(40, 24), floats(24, 32)
+    np.testing.assert_allclose((gg.tensor(a) @ gg.tensor(b)).numpy(), a @ b, atol=1e-4)
+    key = f"matmul {path} 1x40x24x32x0x0"
+    assert json.loads(tuner.file.read_text())["choices"][key] == [4, 1, 1]
+    tuner.tuning, tuner._choices = False, None
+    picked = []
+    tuner.pick("matmul", (1, 40, 24, 32, 0, 0), linear.VARIANTS[path], linear.VARIANTS[path][0], picked.append)
+    assert tuner.choices[key] == [4, 1, 1] and picked == []
+
+
+@pytest.mark.parametrize("content", ["no json", '{"format": 1}', '{"format": 1, "renderer": "x", "version": "y", "choices": {}}'])
+def test_a_broken_or_foreign_file_is_ignored_with_a_warning(tuner, content):
+    tuner.file.parent.mkdir(parents=True, exist_ok=True)
+    tuner.file.write_text(content)
+    with pytest.warns(UserWarning, match="ignored"):
+        assert tuner.choices == {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose((gg.tensor([[2.0]]) @ gg.tensor([[3.0]])).numpy(), [[6.0]])
+
+
+def test_tuning_measures_for_real(path, tuner):
+    tuner.tuning = True
+    a, b = floats(9, 12), floats(12, 8)
+    np.testing.assert_allclose((gg.tensor(a) @ gg.tensor(b)).numpy(), a @ b, atol=1e-5)
+    assert len(tuner.choices) == 1
