@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import time
@@ -79,7 +80,7 @@ class Profile:
         """Waits for the queries that are still under way."""
         for command, query, start in self._waiting:
             gl = raw()
-            self._add(command, start, int(gl.glGetQueryObjectui64v(query, gl.GL_QUERY_RESULT)) / 1e6)
+            self._add(command, start, _nanoseconds(query) / 1e6)
             gl.glDeleteQueries(1, [query])
         self._waiting.clear()
 
@@ -127,6 +128,16 @@ class Profile:
         ]
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+
+
+def _nanoseconds(query: int) -> int:
+    """A timer query's result; waits for it."""
+    raw()  # sets PyOpenGL up for the context that is current
+    from OpenGL.raw.GL.VERSION import GL_1_5, GL_3_3  # the wrapped call knows no array of 64-bit results
+
+    found = ctypes.c_uint64()
+    GL_3_3.glGetQueryObjectui64v(query, GL_1_5.GL_QUERY_RESULT, ctypes.byref(found))
+    return found.value
 
 
 @contextmanager

@@ -29,6 +29,14 @@ def test_profile_lists_every_pass(path, tmp_path):
     assert len(p.entries) == len(kernels)  # nothing is counted outside the block
 
 
+def test_timer_queries_of_hardware_work_here_too(path, device, monkeypatch):
+    monkeypatch.setattr(device, "software", False)
+    x = gg.tensor(np.ones((64, 64), np.float32))
+    with gg.profile() as p:
+        gg.exp(x)
+    assert [entry.kernel for entry in p.entries] == ["elementwise"] and p.entries[0].ms >= 0
+
+
 def test_profile_counts_a_replay(path):
     run = gg.compile(lambda a: gg.relu(a * 2 + 1))
     x = gg.tensor(np.ones((8, 8), np.float32))
