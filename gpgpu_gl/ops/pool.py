@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gpgpu_gl.errors import ShapeError
@@ -10,6 +11,9 @@ from gpgpu_gl.op import op
 from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.window import Geometry, Pair, check_images, geometry, pair
 from gpgpu_gl.tensor import Tensor, engine, new
+
+
+LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
 
 
 def _pool(
@@ -26,8 +30,20 @@ def _pool(
         return zeros(shape, first.dtype)
     out = new(shape, first.dtype)
     inputs = {name: t.operand for name, t in tensors.items()}
-    engine().run(Pass(kernel, inputs, (out.operand,), defines or {}, geo.uniforms))
+    found = dict(defines or {})
+    if kernel in ("max_pool2d", "max_pool2d_vjp") and _disjoint(geo, tensors):
+        kernel = kernel.replace("pool2d", "pool2d_disjoint")
+        found |= {"KY": geo.window[0], "KX": geo.window[1]}
+    engine().run(Pass(kernel, inputs, (out.operand,), found, geo.uniforms))
     return out
+
+
+def _disjoint(geo: Geometry, tensors: dict[str, Tensor]) -> bool:
+    """Whether shaders/lib/disjoint.glsl holds: small disjoint windows, and whole rows of images in a line of x."""
+    if geo.stride != geo.window or geo.border != (0, 0) or math.prod(geo.window) > LARGEST_DISJOINT:
+        return False
+    row = geo.image[1] * tensors["x"].layout.columns
+    return all(t.layout.width % row == 0 for name, t in tensors.items() if name != "g")
 
 
 @op("max_pool2d", lambda g, out, x, geo: _max_pool2d_vjp(g, x, geo=geo))
