@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from gpgpu_gl.dtypes import float32, result_type
+from gpgpu_gl.dtypes import result_type
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl.expression import PRODUCED_VALUE, Expression
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
+from gpgpu_gl.ops.conv_variants import images, weights
 from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.window import Geometry, Padding, Pair, check_float, check_images, geometry
-from gpgpu_gl.tensor import Tensor, engine, new
-
-MOST_SHARES = 32  # parts of the batch that a weight gradient is summed in
-
-
-def _grouping(in_each: int, out_each: int, groups: int) -> int:
-    """How a plain kernel reads channels: whole texels of one group, depthwise, or one by one."""
-    if groups == 1 or in_each % 4 == out_each % 4 == 0:
-        return 0
-    return 1 if in_each == out_each == 1 else 2
+from gpgpu_gl.tensor import Tensor, new
 
 
 @op(
@@ -30,7 +21,7 @@ def _grouping(in_each: int, out_each: int, groups: int) -> int:
 )
 def _conv2d(x: Tensor, w: Tensor, bias: Tensor | None = None, *, geo: Geometry, groups: int) -> Tensor:
     """conv2d with its geometry worked out."""
-    in_each, c_out = w.shape[2], w.shape[3]
+    c_out = w.shape[3]
     tensors = (x, w) if bias is None else (x, w, bias)
     shape, dtype = (x.shape[0], *geo.result, c_out), result_type(*[t.dtype for t in tensors])
     if x.size == 0 or w.size == 0:
@@ -38,11 +29,7 @@ def _conv2d(x: Tensor, w: Tensor, bias: Tensor | None = None, *, geo: Geometry, 
         return empty if bias is None else (empty + bias).astype(dtype)
     out = new(shape, dtype)
     epilogue = None if bias is None else Expression("x0 + x1", (PRODUCED_VALUE, bias.operand), ("float", "float"))
-    out_each = c_out // groups
-    defines = {"GROUPING": _grouping(in_each, out_each, groups)}
-    uniforms = geo.uniforms | {"in_each": in_each, "out_each": out_each}
-    inputs = {"x": x.operand, "w": w.operand}
-    engine().run(Pass("conv2d", inputs, (out.operand,), defines, uniforms, expression=epilogue))
+    images(x, w, out, geo, groups, False, epilogue)
     return out
 
 
@@ -53,14 +40,11 @@ def _conv2d(x: Tensor, w: Tensor, bias: Tensor | None = None, *, geo: Geometry, 
 )
 def conv2d_input_grad(g: Tensor, w: Tensor, geo: Geometry, groups: int) -> Tensor:
     """The gradient of conv2d with respect to its input: g (N, OH, OW, C_out) and the weights give (N, H, W, C_in)."""
-    in_each, out_each = w.shape[2], w.shape[3] // groups
-    shape, dtype = (g.shape[0], *geo.image, in_each * groups), result_type(g.dtype, w.dtype)
+    shape, dtype = (g.shape[0], *geo.image, w.shape[2] * groups), result_type(g.dtype, w.dtype)
     if g.size == 0 or w.size == 0:
         return zeros(shape, dtype)
     out = new(shape, dtype)
-    defines = {"GROUPING": _grouping(in_each, out_each, groups)}
-    uniforms = geo.uniforms | {"in_each": in_each, "out_each": out_each}
-    engine().run(Pass("conv2d_input_grad", {"g": g.operand, "w": w.operand}, (out.operand,), defines, uniforms))
+    images(g, w, out, geo, groups, True)
     return out
 
 
@@ -71,18 +55,10 @@ def conv2d_input_grad(g: Tensor, w: Tensor, geo: Geometry, groups: int) -> Tenso
 )
 def conv2d_weight_grad(x: Tensor, g: Tensor, geo: Geometry, groups: int) -> Tensor:
     """The gradient of conv2d with respect to its weights: x (N, H, W, C_in) and g (N, OH, OW, C_out) give the weights' shape."""
-    in_each, out_each = x.shape[3] // groups, g.shape[3] // groups
-    shape, dtype = (*geo.window, in_each, g.shape[3]), result_type(x.dtype, g.dtype)
+    shape, dtype = (*geo.window, x.shape[3] // groups, g.shape[3]), result_type(x.dtype, g.dtype)
     if x.size == 0 or g.size == 0:
         return zeros(shape, dtype)
-    batch = x.shape[0]
-    per_share = -(-batch // min(batch, MOST_SHARES))
-    shares = -(-batch // per_share)
-    parts = new((shares, *shape), dtype if shares == 1 else float32)
-    defines = {"GROUPING": _grouping(in_each, out_each, groups)}
-    uniforms = geo.uniforms | {"in_each": in_each, "out_each": out_each, "batch": batch, "per_share": per_share}
-    engine().run(Pass("conv2d_weight_grad", {"x": x.operand, "g": g.operand}, (parts.operand,), defines, uniforms))
-    return parts.viewed(shape) if shares == 1 else sum_(parts, axis=0).astype(dtype)
+    return weights(x, g, dtype, geo, groups)
 
 
 def conv2d(

@@ -1,0 +1,280 @@
+"""Which kernel a convolution runs as, and its pass: the plain kernels, or tiles of several sizes.
+
+A variant is a tuple of whole numbers, for the tuner; PLAIN stands for the plain kernel, which takes any shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpgpu_gl.dtypes import float32
+from gpgpu_gl.gl.expression import Expression
+from gpgpu_gl.gl.passes import MOST_ATTACHMENTS, Pass
+from gpgpu_gl.ops.reduce import reduce
+from gpgpu_gl.ops.window import Geometry
+from gpgpu_gl.tensor import Tensor, device, engine, new
+
+Variant = tuple[int, ...]
+
+PLAIN: Variant = (0,)
+MOST_SHARES = 32  # parts of the batch that the plain weight gradient is summed in
+# Multiply-adds of vectors that a kernel's inner step may unroll to: compile time grows with it.
+MOST_UNROLLED = 700
+DEFAULT_ROWS, DEFAULT_COLS = 360, 288  # the same, up to which the default takes longer rows, and more columns
+MOST_SPAN = 96  # pixels held at once
+LONGEST_SUM = 1 << 14  # windows that one invocation of a weight gradient adds up, in float32
+ENOUGH_TILES = {"compute": 1024, "fragment": 6144}  # of a weight gradient: fewer leave a core idle at the end
+
+
+def _grouping(in_each: int, out_each: int, groups: int) -> int:
+    """How a plain kernel reads channels: whole texels of one group, depthwise, or one by one."""
+    if groups == 1 or in_each % 4 == out_each % 4 == 0:
+        return 0
+    return 1 if in_each == out_each == 1 else 2
+
+
+def _plain(in_each: int, out_each: int, groups: int, geo: Geometry) -> tuple[dict[str, int], dict[str, Any]]:
+    """Defines and uniforms of the plain kernels."""
+    return {"GROUPING": _grouping(in_each, out_each, groups)}, geo.uniforms | {"in_each": in_each, "out_each": out_each}
+
+
+def _whole_rows(x: Tensor) -> bool:
+    """Whether the texels of each row of the images are neighbours in one line of the texture."""
+    return x.layout.width % (x.shape[2] * x.layout.columns) == 0
+
+
+def _whole_taps(w: Tensor) -> bool:
+    """Whether the rows of each tap are neighbours in one line of the texture, or each has a line of its own."""
+    lines = w.layout.lines
+    return lines == 1 or lines > 0 and lines % w.shape[2] == 0
+
+
+def _balanced(length: int, most: int, multiple: int = 1) -> int:
+    """Pieces of at most `most` (a multiple of `multiple`) that cover `length` with the least waste."""
+    piece = -(-length // -(-length // most))
+    return -(-piece // multiple) * multiple
+
+
+def _shape(x: Tensor, w: tuple[int, ...], geo: Geometry) -> tuple[int, ...]:
+    """What the tuner tells shapes apart by."""
+    return (*x.shape, *w, *geo.image, *geo.stride, *geo.dilation, *geo.border, *geo.end)
+
+
+# --- forward, and the gradient with respect to the input -------------------------------------------------------------
+
+
+def images(
+    x: Tensor, w: Tensor, out: Tensor, geo: Geometry, groups: int, gradient: bool, epilogue: Expression | None = None
+) -> None:
+    """Runs conv2d of images x into out; with `gradient` conv2d_input_grad of the result's gradient x."""
+    name = "conv2d_input_grad" if gradient else "conv2d"
+    variants = [PLAIN]
+    if groups == 1 and _whole_rows(x) and _whole_taps(w):
+        variants += _image_tiles(out.shape[2], out.layout.columns, min(x.shape[3], 4), geo, gradient)
+
+    def run(variant: Variant) -> None:
+        if variant == PLAIN:
+            defines, uniforms = _plain(w.shape[2], w.shape[3] // groups, groups, geo)
+            inputs = {"g" if gradient else "x": x.operand, "w": w.operand}
+            engine().run(Pass(name, inputs, (out.operand,), defines, uniforms, expression=epilogue))
+        else:
+            engine().run(_image_pass(x, w, out, geo, gradient, variant, epilogue))
+
+    default = _default_image_tile(variants, min(x.shape[3], 4), geo.window[1])
+    run(engine().tuner.pick(name, _shape(x, w.shape, geo), variants, default, run))
+
+
+def _image_tiles(width: int, columns: int, lanes: int, geo: Geometry, gradient: bool) -> list[Variant]:
+    """The tiles (pixels, texels of channels) that suit images of that width with so many texels of channels."""
+    down = geo.stride[1] if gradient else 1
+    found: dict[Variant, None] = {}
+    for cols in (1, 2, 4, 8):
+        fragment = device().path == "fragment"
+        for most in (8, 7, 4, 2, 1) if fragment else (4, 8, 16, 32):
+            rows = _balanced(width, most, down)
+            small = rows * cols <= MOST_ATTACHMENTS if fragment else cols < 8 and rows * cols > 1
+            short = geo.window[1] * rows * cols * lanes <= MOST_UNROLLED and _span(rows, geo, gradient) <= MOST_SPAN
+            if small and short and cols < 2 * columns:
+                found[rows, cols] = None
+    return list(found)
+
+
+def _default_image_tile(variants: list[Variant], lanes: int, taps: int) -> Variant:
+    """A sound choice without measuring: the longest rows, then as many columns as keep the kernel short."""
+    tiles = [v for v in variants if v != PLAIN]
+    if not tiles:
+        return PLAIN
+    if device().path == "fragment":
+        return max(tiles, key=lambda v: (v[0] * v[1], v[0]))
+    cost = taps * lanes
+    rows = max((r for r, c in tiles if r * cost <= DEFAULT_ROWS), default=min(r for r, _ in tiles))
+    cols = max(
+        (c for r, c in tiles if r == rows and r * c * cost <= DEFAULT_COLS),
+        default=min(c for r, c in tiles if r == rows),
+    )
+    return rows, cols
+
+
+def _steps(geo: Geometry, gradient: bool) -> tuple[int, int, int, int, int]:
+    """UP, DOWN, TAP, OFFSET and LEFT of conv2d_tile.glsl."""
+    stride, dilation, border = geo.stride[1], geo.dilation[1], geo.border[1]
+    if not gradient:
+        return stride, 1, dilation, 0, border
+    # Tap k of input pixel i is window (i + border - k * dilation) / stride; a whole number of strides is added, so that
+    # what is divided is not negative.
+    reach = -(-((geo.window[1] - 1) * dilation) // stride) * stride
+    return 1, stride, -dilation, border % stride + reach, (reach - border + border % stride) // stride
+
+
+def _span(rows: int, geo: Geometry, gradient: bool) -> int:
+    up, down, tap, offset, _ = _steps(geo, gradient)
+    return ((rows - 1) * up + offset + max(tap, 0) * (geo.window[1] - 1)) // down + 1
+
+
+def _image_pass(
+    x: Tensor, w: Tensor, out: Tensor, geo: Geometry, gradient: bool, variant: Variant, epilogue: Expression | None
+) -> Pass:
+    rows, cols = variant
+    up, down, tap, offset, left = _steps(geo, gradient)
+    width = out.shape[2]
+    last = (-(-width // rows) - 1) * rows * up // down
+    span = _span(rows, geo, gradient)
+    defines = {
+        "GRADIENT": int(gradient),
+        "UP": up,
+        "DOWN": down,
+        "TAP": tap,
+        "OFFSET": offset,
+        "LEFT": left,
+        "SPAN": span,
+        "SAFE": min(span, x.shape[2] + left - last),
+        "WHOLE": int(width <= rows),
+        "KW": geo.window[1],
+        "IN_TAIL": x.shape[3] % 4,
+        "ONLY_TAIL": int(x.shape[3] < 4),
+        "OUT_TAIL": out.shape[3] % 4,
+    }
+    uniforms = geo.uniforms | {"in_each": w.shape[2], "steps": x.layout.columns}
+    view = (out.shape[0] * out.shape[1], width, out.layout.columns)
+    inputs = {"x": x.operand, "w": w.operand}
+    return Pass("conv2d_tile", inputs, (out.operand,), defines, uniforms, view, (rows, cols), epilogue)
+
+
+# --- the gradient with respect to the weights ------------------------------------------------------------------------
+
+
+def weights(x: Tensor, g: Tensor, dtype: np.dtype, geo: Geometry, groups: int) -> Tensor:
+    """conv2d_weight_grad of images x and the result's gradient g."""
+    shape = (*geo.window, x.shape[3] // groups, g.shape[3])
+    variants = [PLAIN]
+    if groups == 1 and _whole_rows(x) and _whole_rows(g):
+        variants += _weight_tiles(min(x.shape[3], 4), g.layout.columns, geo)
+
+    def run(variant: Variant) -> Tensor:
+        if variant == PLAIN:
+            return _plain_weights(x, g, shape, dtype, geo, groups)
+        return _tiled_weights(x, g, shape, dtype, geo, variant)
+
+    default = _default_weight_tile(variants, min(x.shape[3], 4), geo)
+    return run(engine().tuner.pick("conv2d_weight_grad", _shape(x, shape, geo), variants, default, run))
+
+
+def _plain_weights(x: Tensor, g: Tensor, shape: tuple[int, ...], dtype: np.dtype, geo: Geometry, groups: int) -> Tensor:
+    batch = x.shape[0]
+    per_share = -(-batch // min(batch, MOST_SHARES))
+    shares = -(-batch // per_share)
+    parts = new((shares, *shape), dtype if shares == 1 else float32)
+    defines, uniforms = _plain(shape[2], shape[3] // groups, groups, geo)
+    uniforms |= {"batch": batch, "per_share": per_share}
+    engine().run(Pass("conv2d_weight_grad", {"x": x.operand, "g": g.operand}, (parts.operand,), defines, uniforms))
+    return reduce(parts, "sum", 0, False, dtype)
+
+
+def _weight_tiles(lanes: int, columns: int, geo: Geometry) -> list[Variant]:
+    """The tiles that suit: (taps, texels of output channels, windows of a step)."""
+    window, width = geo.window[1], geo.result[1]
+    fragment = device().path == "fragment"
+    found: dict[Variant, None] = {}
+    for cols in (1, 2, 4):
+        for most_taps in (8, 4, 2, 1) if fragment else (7,):
+            taps = _balanced(window, most_taps)
+            if cols >= 2 * columns or fragment and taps * lanes * cols > MOST_ATTACHMENTS:
+                continue
+            for unit in (width, 14, 7, 4, 2):
+                short = taps * cols * unit * lanes <= MOST_UNROLLED and _weight_span(taps, unit, geo) <= MOST_SPAN
+                if short and unit <= min(width, 32):
+                    found[taps, cols, unit] = None
+    return list(found)
+
+
+def _default_weight_tile(variants: list[Variant], lanes: int, geo: Geometry) -> Variant:
+    """A sound choice without measuring."""
+    tiles = [v for v in variants if v != PLAIN]
+    if not tiles:
+        return PLAIN
+    most = max(taps * cols for taps, cols, _ in tiles) if device().path == "fragment" else 0
+
+    def worth(v: Variant) -> tuple[int, ...]:
+        taps, cols, unit = v
+        if device().path == "fragment":
+            # All taps of a few channels in long steps, else as many outputs as there are attachments in short ones.
+            return (taps * cols == most, cols, -abs(unit - (32 if lanes < 4 else 4)))
+        whole = taps == geo.window[1] and unit == geo.result[1]
+        short = taps * cols * unit * lanes <= DEFAULT_COLS
+        return (short, whole, cols if not whole or lanes < 4 else -cols, -abs(unit - 4))
+
+    return max(tiles, key=worth)
+
+
+def _weight_span(taps: int, unit: int, geo: Geometry) -> int:
+    return (unit - 1) * geo.stride[1] + (taps - 1) * geo.dilation[1] + 1
+
+
+def _tiled_weights(
+    x: Tensor, g: Tensor, shape: tuple[int, ...], dtype: np.dtype, geo: Geometry, variant: Variant
+) -> Tensor:
+    taps, cols, unit = variant
+    stride, dilation, border = geo.stride[1], geo.dilation[1], geo.border[1]
+    (rows_y, width), c_in, columns = geo.result, x.shape[3], g.layout.columns
+    lanes = min(c_in, 4)
+    blocks = -(-geo.window[1] // taps)
+    part_rows = -(-c_in // lanes) * blocks * taps * lanes
+    # The sum is split over the batch, then over rows of the result, until there are tiles enough and none sums too much.
+    tiles = geo.window[0] * part_rows // (taps * lanes) * -(-columns // cols)
+    wanted = max(-(-ENOUGH_TILES[device().path] // tiles), -(-x.shape[0] * rows_y * width // LONGEST_SUM))
+    per_share = -(-x.shape[0] // min(wanted, x.shape[0]))
+    items = -(-x.shape[0] // per_share)
+    rows_per_share = -(-rows_y // min(-(-wanted // items), rows_y))
+    row_shares = -(-rows_y // rows_per_share)
+    shares = items * row_shares
+
+    parts = new((shares * geo.window[0], part_rows, g.shape[3]), float32)
+    last = (width - unit) * stride + (blocks - 1) * taps * dilation
+    span = _weight_span(taps, unit, geo)
+    order = {"TAPS": taps, "LANES": lanes, "BLOCKS": blocks}
+    defines = order | {
+        "UNIT": unit,
+        "STRIDE": stride,
+        "DILATION": dilation,
+        "SPAN": span,
+        "SAFE_FROM": border,
+        "SAFE_TO": min(span, geo.image[1] + border - last),
+        "WHOLE": int(unit == width and blocks == 1),
+        "TAIL": int(width % unit != 0),
+    }
+    uniforms = geo.uniforms | {
+        "batch": x.shape[0],
+        "per_share": per_share,
+        "row_shares": row_shares,
+        "rows_per_share": rows_per_share,
+    }
+    view = (shares * geo.window[0], part_rows, columns)
+    inputs = {"x": x.operand, "g": g.operand}
+    tile = (taps * lanes, cols)
+    engine().run(Pass("conv2d_weight_grad_tile", inputs, (parts.operand,), defines, uniforms, view, tile))
+    out = new(shape, dtype)
+    uniforms = geo.uniforms | {"in_each": c_in, "shares": shares, "part_rows": part_rows}
+    engine().run(Pass("conv2d_weight_grad_sum", {"parts": parts.operand}, (out.operand,), order, uniforms))
+    return out
