@@ -39,7 +39,7 @@ class Config:
     steps: int | None = None
     batch_size: int = 128
     lr: float = 2e-3
-    warmup: int = 100
+    warmup: int = 400
     path: str = "auto"
     seed: int = 0
     out: str = "runs/mnist"
