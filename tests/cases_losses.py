@@ -50,7 +50,7 @@ WHOLE_ROWS = Run(((4096, 1000),), {"axis": -1})
 def _along(name: str, tolerance: Tolerance) -> Case:
     return Case(
         name, getattr(soft, name), getattr(special, name), ALONG, tolerance, normal, result="float", grad=(0,),
-        edges=EDGE_ROWS, speed=WHOLE_ROWS,
+        edges=EDGE_ROWS, covers=(f"{name}_vjp",), speed=WHOLE_ROWS,
     )  # fmt: skip
 
 

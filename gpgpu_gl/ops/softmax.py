@@ -11,7 +11,7 @@ from gpgpu_gl.op import op
 from gpgpu_gl.ops.create import full
 from gpgpu_gl.ops.elementwise import as_tensor, exp
 from gpgpu_gl.ops.pointwise import pointwise
-from gpgpu_gl.ops.reduce import LONGEST_CHUNK, Axes, normalise_axes
+from gpgpu_gl.ops.reduce import LONGEST_CHUNK, Axes, normalise_axes, reduce
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.shape import reshape
 from gpgpu_gl.tensor import Tensor, engine, new
@@ -112,7 +112,19 @@ def _softmax_pass(x: Tensor, axis: Axes, log: bool) -> Tensor:
     return pointwise(expr, (x, peaks, sums), x.dtype, ("float",) * 3)
 
 
-@op("softmax", lambda g, out, x, axis=-1: out * (g - sum_(g * out, axis=axis, keepdims=True)))
+def _softmax_vjp_y(h: Tensor, out: Tensor, g: Tensor, y: Tensor, axis: Axes) -> Tensor:
+    return h * (g - sum_(g * y, axis=axis, keepdims=True)) - g * sum_(h * y, axis=axis, keepdims=True)
+
+
+@op("softmax_vjp", lambda h, out, g, y, axis: _softmax_vjp(h, y, axis=axis), _softmax_vjp_y)
+def _softmax_vjp(g: Tensor, y: Tensor, axis: Axes) -> Tensor:
+    """The gradient of y = softmax(x) with respect to x: y (g - sum(g y)), which is its own transpose."""
+    products = pointwise("x0 * x1", (g, y), float32, ("float",) * 2)
+    sums = reduce(products, "sum", axis, True, float32)
+    return pointwise("x1 * (x0 - x2)", (g, y, sums), y.dtype, ("float",) * 3)
+
+
+@op("softmax", lambda g, out, x, axis=-1: _softmax_vjp(g, out, axis=axis))
 def _softmax(x: Tensor, axis: Axes = -1) -> Tensor:
     return _softmax_pass(x, axis, log=False)
 
@@ -125,7 +137,18 @@ def softmax(x: Any, axis: Axes = -1) -> Tensor:
     return _softmax(floats(x), axis=axis)
 
 
-@op("log_softmax", lambda g, out, x, axis=-1: g - exp(out) * sum_(g, axis=axis, keepdims=True))
+@op(
+    "log_softmax_vjp",
+    lambda h, out, g, y, axis: h - sum_(h * exp(y), axis=axis, keepdims=True),
+    lambda h, out, g, y, axis: -(h * exp(y) * sum_(g, axis=axis, keepdims=True)),
+)
+def _log_softmax_vjp(g: Tensor, y: Tensor, axis: Axes) -> Tensor:
+    """The gradient of y = log_softmax(x) with respect to x: g - exp(y) sum(g)."""
+    sums = reduce(g, "sum", axis, True, float32)
+    return pointwise("x0 - exp_(x1) * x2", (g, y, sums), y.dtype, ("float",) * 3)
+
+
+@op("log_softmax", lambda g, out, x, axis=-1: _log_softmax_vjp(g, out, axis=axis))
 def _log_softmax(x: Tensor, axis: Axes = -1) -> Tensor:
     return _softmax_pass(x, axis, log=True)
 
