@@ -98,6 +98,9 @@ def layout(shape: tuple[int, ...], max_side: int) -> Layout:
     if height > max_side and columns <= max_side:
         width = columns * (max_side // columns)
         height = -(-texels // width)
+    if height > max_side:  # rows go over the ends of lines, so that every texel counts
+        width = max_side
+        height = -(-texels // width)
     if height > max_side:
         raise OutOfTextureMemory(
             f"a tensor of shape {shape} needs {texels} texels, but this device's largest texture holds "

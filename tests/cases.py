@@ -1,7 +1,8 @@
 """The table of cases: one row for each operator, for correctness, gradients and speed.
 
 To add an operator, add its row to the section where it belongs: `test_ops.py` runs every row on every path, and fails
-for an operator that has none. What rows are made of is in `case_parts.py`, what is done with them in `harness.py`.
+for an operator that has none. Rows of what networks are made of are in `cases_windows.py` and `cases_losses.py`; what
+rows are made of is in `case_parts.py`, what is done with them in `harness.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from case_parts import (
     ROUNDED, SCALED, SQUARE, above_minus_1, binary, few_whole, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
 )  # fmt: skip
 from cases_losses import LOSSES, NORMALISATION, RANDOM
+from cases_windows import WINDOWS
 from harness import Case, Run
 from scipy import special
 
@@ -270,10 +272,6 @@ MAKING = [
     unary("zeros_like", np.zeros_like, EXACT, grad=False, result="same", edges=[], speed=None),
     unary("ones_like", np.ones_like, EXACT, grad=False, result="same", edges=[], speed=None),
 ]  # fmt: skip
-
-# --- convolution and pooling ----------------------------------------------------------------------
-
-WINDOWS: list[Case] = []
 
 CASES: list[Case] = [
     *ARITHMETIC, *FUNCTIONS, *ACTIVATIONS, *SELECTION, *REDUCTIONS, *PRODUCTS, *SHAPED, *MAKING, *WINDOWS, *LOSSES, *NORMALISATION,
