@@ -85,6 +85,7 @@ from gpgpu_gl.ops.losses import (
     mse_loss,
     nll_loss,
 )
+from gpgpu_gl.ops.norm import batch_norm, layer_norm, std, var
 from gpgpu_gl.ops.pool import avg_pool2d, max_pool2d
 from gpgpu_gl.ops.random import (
     Generator,
