@@ -62,7 +62,7 @@ class Expression:
                 defines[f"{name}_MODE"] = mode
                 if mode == REPEAT:
                     texels = uniforms[f"{name}_texels"] = operand[1].texels
-                    if texels & (texels - 1) == 0:
+                    if texels & (texels - 1) == 0 and texels <= operand[1].width:
                         defines[f"{name}_MODE"] = REPEAT_POWER
                 elif mode >= STRIDED:
                     walked.append((n, _row_strides(operand[1].shape, len(shape))))

@@ -10,9 +10,10 @@ from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.window import Geometry, Pair, check_images, geometry, pair
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor, device, engine, new
 
 
+LARGEST_TILE = 64  # texels that one invocation writes
 LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
 
 
@@ -34,8 +35,21 @@ def _pool(
     if kernel in ("max_pool2d", "max_pool2d_vjp") and _disjoint(geo, tensors):
         kernel = kernel.replace("pool2d", "pool2d_disjoint")
         found |= {"KY": geo.window[0], "KX": geo.window[1]}
-    engine().run(Pass(kernel, inputs, (out.operand,), found, geo.uniforms))
+    view, tile = None, (1, 1)
+    channels = first.layout.columns
+    if kernel == "max_pool2d_disjoint_vjp" and device().path == "compute" and _covers(geo, channels):
+        # A whole window an invocation: each of its pixels is fetched once instead of once for each of them.
+        found["CHANNELS"] = channels
+        view = (shape[0] * geo.result[0], geo.window[0], geo.image[1] * channels)
+        tile = (geo.window[0], geo.window[1] * channels)
+    engine().run(Pass(kernel, inputs, (out.operand,), found, geo.uniforms, view, tile))
     return out
+
+
+def _covers(geo: Geometry, channels: int) -> bool:
+    """Whether windows cover the image, and one with all its channels is small enough for an invocation."""
+    whole = all(n == k * o for n, k, o in zip(geo.image, geo.window, geo.result, strict=True))
+    return whole and math.prod(geo.window) * channels <= LARGEST_TILE
 
 
 def _disjoint(geo: Geometry, tensors: dict[str, Tensor]) -> bool:

@@ -10,5 +10,5 @@ void point(ivec2 p) {
 #unroll lane 0 4
   o0[$lane] = o0_SCALAR(start + step_ * SCALAR(4 * t + $lane));
 #endunroll
-  o0 = keep(o0, lanes(o_layout, t % o_layout.y));
+  o0 = keep(o0, lanes(o_layout, modulo(t, o_layout.y)));
 }

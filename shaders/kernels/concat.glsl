@@ -15,7 +15,7 @@ uniform int inner, o_side;
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % o_layout.y, row = t / o_layout.y;
+  int column = modulo(t, o_layout.y), row = quotient(t, o_layout.y);
 #if LAST
   bvec4 kept = lanes(o_layout, column);
 #unroll lane 0 4
@@ -31,7 +31,7 @@ void point(ivec2 p) {
   }
 #endunroll
 #else
-  int b = row % inner, i = (row / inner) % o_side, group = row / (inner * o_side);
+  int b = modulo(row, inner), i = modulo(quotient(row, inner), o_side), group = quotient(row, inner * o_side);
   o0 = o0_TEXEL(0);
 #unroll n 0 OPERANDS
   if (i >= x$(n)_start && i < x$(n)_start + x$(n)_side)

@@ -21,7 +21,6 @@
 //          OUT_TAIL   the same of the output, the others are written as zero
 // Uniforms: as in lib/window.glsl; in_each (C_in), steps (texels of a pixel of x).
 #include "lib/cursor.glsl"
-#include "lib/divide.glsl"
 #include "lib/window.glsl"
 
 #require GRADIENT

@@ -3,7 +3,6 @@
 // Input: parts (shares * KH, rows, C_out). Output: o0 (KH, KW, C_in, C_out).
 // Options: TAPS, LANES, BLOCKS  as in conv2d_weight_grad_tile.glsl.
 // Uniforms: KH, KW, C_in as in lib/window.glsl and in_each; shares; part_rows: rows of one part.
-#include "lib/divide.glsl"
 #include "lib/window.glsl"
 
 #require TAPS

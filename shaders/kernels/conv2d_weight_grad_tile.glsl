@@ -17,7 +17,6 @@
 // Uniforms: as in lib/window.glsl; a share is per_share batch items of `batch`, of them one of row_shares blocks of
 // rows_per_share rows of the result.
 #include "lib/cursor.glsl"
-#include "lib/divide.glsl"
 #include "lib/window.glsl"
 
 #require TAPS

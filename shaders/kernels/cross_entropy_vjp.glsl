@@ -20,7 +20,7 @@ uniform float weight, smoothing;
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % o_layout.y, row = t / o_layout.y;
+  int column = modulo(t, o_layout.y), row = quotient(t, o_layout.y);
   int label = texel(labels, labels_layout, 0, row / 4)[row % 4];
 #if G_ROWS
   float factor = weight * texel(g, g_layout, 0, row / 4)[row % 4];

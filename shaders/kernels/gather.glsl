@@ -3,7 +3,6 @@
 // Input: layers, an array texture: layer i * COLS + j holds texel (i, j) of every tile.
 // Output: o0, the tensor seen as view = (groups, rows, columns), tiles of ROWS x COLS texels.
 // Uniforms: view, o_layout, grid_width (cells in one line of the array texture).
-#include "lib/divide.glsl"
 #include "lib/tile.glsl"
 
 uniform highp layers_SAMPLER layers;

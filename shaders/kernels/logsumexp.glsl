@@ -23,7 +23,7 @@ uniform int length_, inner, columns, chunk, chunks;
 vec4 load(int t) {
   vec4 v = vec4(fetch(x, address(x_layout, t)));
 #if MASKED
-  bvec4 kept = lanes(x_layout, t % x_layout.y);
+  bvec4 kept = lanes(x_layout, modulo(t, x_layout.y));
 #unroll lane 0 4
   if (!kept[$lane]) v[$lane] = NEGATIVE_INFINITY;
 #endunroll
@@ -33,8 +33,8 @@ vec4 load(int t) {
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % columns, row = t / columns;
-  int b = row % inner, s = (row / inner) % chunks, group = row / (inner * chunks);
+  int column = modulo(t, columns), row = quotient(t, columns);
+  int b = modulo(row, inner), s = modulo(quotient(row, inner), chunks), group = quotient(row, inner * chunks);
   int step_ = inner * columns;
   int first = ((group * length_ + s * chunk) * inner + b) * columns + column;
   int steps = min(chunk, length_ - s * chunk);
@@ -63,7 +63,7 @@ void point(ivec2 p) {
 #if LANES
   sum = vec4((sum.x + sum.y) + (sum.z + sum.w));
 #endif
-  bvec4 kept = lanes(o_layout, t % o_layout.y);
+  bvec4 kept = lanes(o_layout, modulo(t, o_layout.y));
   o0 = o0_TEXEL(keep(peak, kept));
   o1 = o1_TEXEL(keep(sum, kept));
 }

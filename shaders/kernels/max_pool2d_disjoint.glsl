@@ -20,7 +20,7 @@ void point(ivec2 p) {
   int columns = o_layout.y, row_texels = image.y * columns;
   int pixel = quotient(t, columns), line = quotient(pixel, result.y), item = quotient(line, result.x);
   int column = t - pixel * columns, ox = pixel - line * result.y, oy = line - item * result.x;
-  ivec2 q0 = texel_address(x_layout, (item * image.x + oy * KY) * row_texels + ox * KX * columns + column);
+  ivec2 q0 = address(x_layout, (item * image.x + oy * KY) * row_texels + ox * KX * columns + column);
 #unroll y 1 KY
   ivec2 q$y = below(q$(y-1), x_layout, row_texels);
 #endunroll

@@ -32,5 +32,5 @@ void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
   uvec4 words = philox(t);
   vec4 v = vec4(pair(words.x, words.y), pair(words.z, words.w)) * deviation + mean;
-  o0 = o0_TEXEL(keep(v, lanes(o_layout, t % o_layout.y)));
+  o0 = o0_TEXEL(keep(v, lanes(o_layout, modulo(t, o_layout.y))));
 }

@@ -12,13 +12,14 @@ uniform o0_SCALAR fill;
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int texel_column = t % o_layout.y;
-  int rest = t / o_layout.y;
+  int texel_column = modulo(t, o_layout.y);
+  int rest = quotient(t, o_layout.y);
   int row = 0, scale = 1;
   bool inside = true;
   for (int axis = RANK - 2; axis >= 0; axis--) {
-    int i = rest % o_shape[axis] - low[axis];
-    rest /= o_shape[axis];
+    int outer = quotient(rest, o_shape[axis]);
+    int i = rest - outer * o_shape[axis] - low[axis];
+    rest = outer;
     int j = i / step_[axis];
     inside = inside && i >= 0 && j * step_[axis] == i && j < x_shape[axis];
     row += j * scale;

@@ -14,5 +14,5 @@ void point(ivec2 p) {
 #unroll lane 0 4
   v[$lane] = low + int(wide_product(words[$lane], range).x);
 #endunroll
-  o0 = keep(v, lanes(o_layout, t % o_layout.y));
+  o0 = keep(v, lanes(o_layout, modulo(t, o_layout.y)));
 }

@@ -3,5 +3,5 @@
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  o0 = keep(ivec4(philox(t)), lanes(o_layout, t % o_layout.y));
+  o0 = keep(ivec4(philox(t)), lanes(o_layout, modulo(t, o_layout.y)));
 }

@@ -20,7 +20,7 @@ uniform int run;
 ACC4 load(ivec2 p, int t) {
   ACC4 v = ACC4(fetch(x, p));
 #if MASKED
-  bvec4 kept = lanes(x_layout, t % x_layout.y);
+  bvec4 kept = lanes(x_layout, modulo(t, x_layout.y));
 #unroll lane 0 4
   if (!kept[$lane]) v[$lane] = IDENTITY;
 #endunroll
@@ -48,8 +48,8 @@ ACC element(int e) {
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
 #if PACKED
-  int column = t % o_layout.y;
-  int e = (t / o_layout.y) * o_layout.w + 4 * column;
+  int column = modulo(t, o_layout.y);
+  int e = (quotient(t, o_layout.y)) * o_layout.w + 4 * column;
   bvec4 kept = lanes(o_layout, column);
   o0 = o0_TEXEL(0);
 #unroll lane 0 4

@@ -19,7 +19,7 @@ uniform int length_, inner, columns, chunk, chunks;
 ACC4 load(ivec2 p, int t) {
   ACC4 v = ACC4(fetch(x, p));
 #if MASKED
-  bvec4 kept = lanes(x_layout, t % x_layout.y);
+  bvec4 kept = lanes(x_layout, modulo(t, x_layout.y));
 #unroll lane 0 4
   if (!kept[$lane]) v[$lane] = IDENTITY;
 #endunroll
@@ -29,8 +29,8 @@ ACC4 load(ivec2 p, int t) {
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % columns, row = t / columns;
-  int b = row % inner, s = (row / inner) % chunks, group = row / (inner * chunks);
+  int column = modulo(t, columns), row = quotient(t, columns);
+  int b = modulo(row, inner), s = modulo(quotient(row, inner), chunks), group = quotient(row, inner * chunks);
   int first = s * chunk, last = min(first + chunk, length_);
   int step_ = inner * columns;
   int at = ((group * length_ + first) * inner + b) * columns + column;

@@ -11,9 +11,9 @@ uniform ivec4 x_layout;
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % o_layout.y;
-  Row r = row_of(t / o_layout.y);
-  vec4 v = texel(x, x_layout, t / o_layout.y, column);
+  int column = modulo(t, o_layout.y);
+  Row r = row_of(quotient(t, o_layout.y));
+  vec4 v = texel(x, x_layout, quotient(t, o_layout.y), column);
 #if LOG
   v = v - r.shift - log_(r.sum);
 #else

@@ -16,12 +16,13 @@ uniform int row_start, column_start;
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int texel_column = t % o_layout.y;
-  int rest = t / o_layout.y;
+  int texel_column = modulo(t, o_layout.y);
+  int rest = quotient(t, o_layout.y);
   int row = row_start, column = column_start;
   for (int axis = RANK - 2; axis >= 0; axis--) {
-    int i = rest % o_shape[axis];
-    rest /= o_shape[axis];
+    int outer = quotient(rest, o_shape[axis]);
+    int i = rest - outer * o_shape[axis];
+    rest = outer;
     row += i * row_steps[axis];
     column += i * column_steps[axis];
   }

@@ -19,7 +19,7 @@ int wanted(int i) {
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % o_layout.y, row = t / o_layout.y;
+  int column = modulo(t, o_layout.y), row = quotient(t, o_layout.y);
   bvec4 kept = lanes(o_layout, column);
   o0_TEXEL missing = o0_TEXEL(MISSING);
 #if LAST

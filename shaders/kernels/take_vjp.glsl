@@ -18,7 +18,7 @@ int wanted(int i) {
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int column = t % o_layout.y, row = t / o_layout.y;
+  int column = modulo(t, o_layout.y), row = quotient(t, o_layout.y);
   o0 = o0_TEXEL(0);
 #if LAST
   for (int k = 0; k < count; k++) {

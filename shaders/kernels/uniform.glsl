@@ -7,5 +7,5 @@ uniform float low, width, top;
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
   vec4 v = min(unit(philox(t)) * width + low, top);  // the sum may round up to high
-  o0 = o0_TEXEL(keep(v, lanes(o_layout, t % o_layout.y)));
+  o0 = o0_TEXEL(keep(v, lanes(o_layout, modulo(t, o_layout.y))));
 }

@@ -1,16 +1,8 @@
 // Windows of KY x KX pixels that neither overlap nor leave the image, in textures whose lines hold whole rows of images.
 //
 // With these, every address follows from the first by additions; the general kernels divide for each.
-#include "lib/divide.glsl"
-
 #require KY  rows of a window
 #require KX  columns of a window
-
-// Address of linear texel t, with the fast division.
-ivec2 texel_address(ivec4 layout_, int t) {
-  int line = quotient(t, layout_.x);
-  return ivec2(t - line * layout_.x, line);
-}
 
 // The address one row of pixels below p, where a row has `row` texels.
 ivec2 below(ivec2 p, ivec4 layout_, int row) {

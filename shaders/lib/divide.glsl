@@ -9,3 +9,6 @@ int quotient(int a, int b) {
   int r = a - q * b;
   return r < 0 ? q - 1 : r >= b ? q + 1 : q;
 }
+
+// a modulo b for a >= 0, b > 0.
+int modulo(int a, int b) { return a - quotient(a, b) * b; }

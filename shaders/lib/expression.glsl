@@ -5,7 +5,7 @@
 // For operand N, eN_MODE says where its element for an output element is:
 //   0 same texel of a texture of the same size     1 same linear texel, another texture width
 //   2 a uniform scalar                             3 the operand's texels repeat (broadcast over leading axes)
-//   7 as 3, where the number of texels is a power of two (integer division is slow)
+//   7 as 3, where the texels are a power of two and lie in one line
 //   4 strided: uniform int eN_strides[RANK] rows of the operand per step of each output axis but the last
 //   5 as 4, and the last axis has one element      6 what the kernel itself computed
 // MASK 1 where the output's last axis is no multiple of four: pad lanes are written as zero.
@@ -52,12 +52,13 @@ o0_SCALAR apply(
 // p: the output texel's address; t: its linear index; produced: what the kernel computed for it.
 o0_TEXEL expression(ivec2 p, int t, o0_TEXEL produced) {
 #if STRIDED
-  int column = t % o_layout.y;
+  int column = modulo(t, o_layout.y);
   int index[RANK];
-  int row = t / o_layout.y;
+  int row = quotient(t, o_layout.y);
   for (int axis = RANK - 1; axis >= 0; axis--) {
-    index[axis] = row % e_shape[axis];
-    row /= e_shape[axis];
+    int outer = quotient(row, e_shape[axis]);
+    index[axis] = row - outer * e_shape[axis];
+    row = outer;
   }
 #endif
 #unroll n 0 OPERANDS
@@ -68,9 +69,9 @@ o0_TEXEL expression(ivec2 p, int t, o0_TEXEL produced) {
 #elif e$(n)_MODE == 2
   e$(n)_TEXEL v$n = e$(n)_TEXEL(e$n);
 #elif e$(n)_MODE == 3
-  e$(n)_TEXEL v$n = fetch(e$n, address(e$(n)_layout, t % e$(n)_texels));
+  e$(n)_TEXEL v$n = fetch(e$n, address(e$(n)_layout, modulo(t, e$(n)_texels)));
 #elif e$(n)_MODE == 7
-  e$(n)_TEXEL v$n = fetch(e$n, address(e$(n)_layout, t & (e$(n)_texels - 1)));
+  e$(n)_TEXEL v$n = fetch(e$n, ivec2(t & (e$(n)_texels - 1), 0));
 #elif e$(n)_MODE == 6
   o0_TEXEL v$n = produced;
 #else
@@ -95,7 +96,7 @@ o0_TEXEL expression(ivec2 p, int t, o0_TEXEL produced) {
   );
 #endunroll
 #if MASK
-  result = keep(result, lanes(o_layout, t % o_layout.y));
+  result = keep(result, lanes(o_layout, modulo(t, o_layout.y)));
 #endif
   return result;
 }
