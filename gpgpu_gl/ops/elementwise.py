@@ -243,7 +243,7 @@ def where(condition: Any, x: Any, y: Any) -> Tensor:
     """x where condition, else y; all three broadcast. Nothing of the side not chosen gets through, NaN included."""
     c, x, y = as_tensor(condition), as_operand(x), as_operand(y)
     if isinstance(x, Tensor) or isinstance(y, Tensor):
-        found = common(*[v for v in (x, y)])
+        found = common(x, y)
     else:
         x = tensor(x)
         found = common(x, y)
