@@ -31,10 +31,9 @@ def pack(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> bytes
             raise DTypeError(f"{name}: {array.dtype.name} cannot be saved; the format holds {', '.join(DTYPES)}")
         ready[name] = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     metadata = {**metadata, CHECKSUM: _checksum(ready, metadata)}
-    data = safetensors.numpy.save(ready, metadata=metadata)
-    # the library writes the metadata in another order each time, so the header is written anew, sorted
-    header, values = _split(data)
-    header["__metadata__"] = dict(sorted(metadata.items()))
+    # the library would write the metadata in another order each time, so it is put in here, sorted
+    header, values = _split(safetensors.numpy.save(ready))
+    header = {"__metadata__": dict(sorted(metadata.items())), **header}
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + values
