@@ -101,16 +101,8 @@ def live_objects(device: Device, since: Names) -> set[tuple[str, int]]:
     """
     gl = raw()
     gl.glUseProgram(0)  # a released program stays until it is no longer current
-    cached: set[tuple[str, int]] = set()
     if "engine" in device.__dict__:
         device.engine.pool.trim()
-        cached |= {("Framebuffer", framebuffer.glo) for framebuffer, _ in device.engine._framebuffers.values()}
-        for program in device.engine.programs.cache.values():
-            cached.add(("Program", program.program.glo))
-            if program.program.glo >= since["Program"]:  # older programs have older shaders, and there are many
-                cached |= {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program.program.glo)}
-            if program.vao is not None:
-                cached.add(("VertexArray", program.vao.glo))
     found = set()
     end = new_names()
     for kind in KINDS:
@@ -121,8 +113,23 @@ def live_objects(device: Device, since: Names) -> set[tuple[str, int]]:
             if is_one(name):
                 last = max(name, last)
                 found.add((kind, name))
-                if kind == "Program" and not gl.glGetProgramiv(name, gl.GL_LINK_STATUS):
-                    # moderngl leaves a program behind when one of its shaders does not compile.
-                    cached |= {("Program", name)} | {("Shader", int(one)) for one in gl.glGetAttachedShaders(name)}
             name += 1
-    return found - cached
+    return found - kept_objects(device, {name for kind, name in found if kind == "Program"}) if found else found
+
+
+def kept_objects(device: Device, programs: set[int]) -> set[tuple[str, int]]:
+    """(kind, name) of what the device's caches hold, and of what moderngl itself leaks among these programs."""
+    gl = raw()
+    kept: set[tuple[str, int]] = set()
+    for program in programs:
+        if not gl.glGetProgramiv(program, gl.GL_LINK_STATUS):  # left behind when one of its shaders does not compile
+            kept |= {("Program", program)} | {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program)}
+    if "engine" in device.__dict__:
+        kept |= {("Framebuffer", framebuffer.glo) for framebuffer, _ in device.engine._framebuffers.values()}
+        for cached in device.engine.programs.cache.values():
+            kept.add(("Program", cached.program.glo))
+            if cached.program.glo in programs:
+                kept |= {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(cached.program.glo)}
+            if cached.vao is not None:
+                kept.add(("VertexArray", cached.vao.glo))
+    return kept
