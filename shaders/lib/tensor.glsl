@@ -10,6 +10,8 @@
 // Options: FETCH_LOD  read through textureLod at texel centres instead of texelFetch (equal, since all
 //                     textures are sampled nearest; which is faster depends on the device).
 
+#include "lib/divide.glsl"
+
 #default FETCH_LOD 0
 
 uniform ivec4 o_layout;  // of the output
@@ -27,11 +29,15 @@ ivec4 fetch(isampler2D s, ivec2 p) { return texelFetch(s, p, 0); }
 #endif
 
 // Address of linear texel t.
-ivec2 address(ivec4 layout_, int t) { return ivec2(t % layout_.x, t / layout_.x); }
+ivec2 address(ivec4 layout_, int t) {
+  int line = quotient(t, layout_.x);
+  return ivec2(t - line * layout_.x, line);
+}
 
 // Address of the first texel of a row whose texels are neighbours in one line (lines > 0).
 ivec2 row_address(ivec4 layout_, int row) {
-  return ivec2((row % layout_.z) * layout_.y, row / layout_.z);
+  int line = quotient(row, layout_.z);
+  return ivec2((row - line * layout_.z) * layout_.y, line);
 }
 
 // Texel `column` of row `row`, for any layout.
