@@ -12,6 +12,7 @@ import numpy as np
 from gpgpu_gl.dtypes import float32
 from gpgpu_gl.gl.expression import Expression
 from gpgpu_gl.gl.passes import MOST_ATTACHMENTS, Pass
+from gpgpu_gl.ops.linear import product
 from gpgpu_gl.ops.reduce import reduce
 from gpgpu_gl.ops.window import Geometry
 from gpgpu_gl.tensor import Tensor, device, engine, new
@@ -22,7 +23,8 @@ PLAIN: Variant = (0,)
 MOST_SHARES = 32  # parts of the batch that the plain weight gradient is summed in
 # Multiply-adds of vectors that a kernel's inner step may unroll to: compile time grows with it.
 MOST_UNROLLED = 700
-DEFAULT_ROWS, DEFAULT_COLS = 360, 288  # the same, up to which the default takes longer rows, and more columns
+# The same, up to which the default takes longer rows, more columns, and larger tiles of weights.
+DEFAULT_ROWS, DEFAULT_COLS, DEFAULT_WEIGHTS = 360, 288, 230
 MOST_SPAN = 96  # pixels held at once
 LONGEST_SUM = 1 << 14  # windows that one invocation of a weight gradient adds up, in float32
 ENOUGH_TILES = {"compute": 1024, "fragment": 6144}  # of a weight gradient: fewer leave a core idle at the end
@@ -82,7 +84,7 @@ def images(
         else:
             engine().run(_image_pass(x, w, out, geo, gradient, variant, epilogue))
 
-    default = _default_image_tile(variants, min(x.shape[3], 4), geo.window[1])
+    default = _default_image_tile(variants, out, min(x.shape[3], 4), geo, gradient)
     run(engine().tuner.pick(name, _shape(x, w.shape, geo), variants, default, run))
 
 
@@ -101,20 +103,24 @@ def _image_tiles(width: int, columns: int, lanes: int, geo: Geometry, gradient: 
     return list(found)
 
 
-def _default_image_tile(variants: list[Variant], lanes: int, taps: int) -> Variant:
-    """A sound choice without measuring: the longest rows, then as many columns as keep the kernel short."""
+def _default_image_tile(variants: list[Variant], out: Tensor, lanes: int, geo: Geometry, gradient: bool) -> Variant:
+    """A sound choice without measuring."""
     tiles = [v for v in variants if v != PLAIN]
     if not tiles:
         return PLAIN
-    if device().path == "fragment":
-        return max(tiles, key=lambda v: (v[0] * v[1], v[0]))
-    cost = taps * lanes
-    rows = max((r for r, c in tiles if r * cost <= DEFAULT_ROWS), default=min(r for r, _ in tiles))
-    cols = max(
-        (c for r, c in tiles if r == rows and r * c * cost <= DEFAULT_COLS),
-        default=min(c for r, c in tiles if r == rows),
-    )
-    return rows, cols
+    if device().path == "fragment":  # the fewest fetches for each texel of the output
+
+        def fetches(v: Variant) -> float:
+            rows, cols = v
+            blocks = -(-out.shape[2] // rows) * -(-out.layout.columns // cols)
+            return (_span(rows, geo, gradient) + geo.window[1] * cols * lanes) * blocks
+
+        return min(tiles, key=fetches)
+    # The longest rows, then as many columns as keep the kernel short.
+    cost = geo.window[1] * lanes
+    rows = max((r for r, _ in tiles if r * cost <= DEFAULT_ROWS), default=min(r for r, _ in tiles))
+    of_rows = [c for r, c in tiles if r == rows]
+    return rows, max((c for c in of_rows if rows * c * cost <= DEFAULT_COLS), default=min(of_rows))
 
 
 def _steps(geo: Geometry, gradient: bool) -> tuple[int, int, int, int, int]:
@@ -168,6 +174,10 @@ def _image_pass(
 def weights(x: Tensor, g: Tensor, dtype: np.dtype, geo: Geometry, groups: int) -> Tensor:
     """conv2d_weight_grad of images x and the result's gradient g."""
     shape = (*geo.window, x.shape[3] // groups, g.shape[3])
+    if groups == 1 and geo.image == geo.result and geo.window == geo.stride == (1, 1) and geo.border == (0, 0):
+        pixels = x.shape[0] * x.shape[1] * x.shape[2]
+        rows, columns = x.viewed((pixels, x.shape[3])), g.viewed((pixels, g.shape[3]))
+        return product(rows, columns, transpose_a=True).viewed(shape)
     variants = [PLAIN]
     if groups == 1 and _whole_rows(x) and _whole_rows(g):
         variants += _weight_tiles(min(x.shape[3], 4), g.layout.columns, geo)
@@ -177,7 +187,7 @@ def weights(x: Tensor, g: Tensor, dtype: np.dtype, geo: Geometry, groups: int) -
             return _plain_weights(x, g, shape, dtype, geo, groups)
         return _tiled_weights(x, g, shape, dtype, geo, variant)
 
-    default = _default_weight_tile(variants, min(x.shape[3], 4), geo)
+    default = _default_weight_tile(variants, min(x.shape[3], 4), g.layout.columns, geo)
     return run(engine().tuner.pick("conv2d_weight_grad", _shape(x, shape, geo), variants, default, run))
 
 
@@ -209,23 +219,30 @@ def _weight_tiles(lanes: int, columns: int, geo: Geometry) -> list[Variant]:
     return list(found)
 
 
-def _default_weight_tile(variants: list[Variant], lanes: int, geo: Geometry) -> Variant:
+def _default_weight_tile(variants: list[Variant], lanes: int, columns: int, geo: Geometry) -> Variant:
     """A sound choice without measuring."""
     tiles = [v for v in variants if v != PLAIN]
     if not tiles:
         return PLAIN
-    most = max(taps * cols for taps, cols, _ in tiles) if device().path == "fragment" else 0
+    window, width = geo.window[1], geo.result[1]
+    if device().path == "fragment":  # the fewest fetches for each product, in steps that keep few texels at once
 
-    def worth(v: Variant) -> tuple[int, ...]:
-        taps, cols, unit = v
-        if device().path == "fragment":
-            # All taps of a few channels in long steps, else as many outputs as there are attachments in short ones.
-            return (taps * cols == most, cols, -abs(unit - (32 if lanes < 4 else 4)))
-        whole = taps == geo.window[1] and unit == geo.result[1]
-        short = taps * cols * unit * lanes <= DEFAULT_COLS
-        return (short, whole, cols if not whole or lanes < 4 else -cols, -abs(unit - 4))
+        def fetches(v: Variant) -> tuple[float, ...]:
+            taps, cols, unit = v
+            blocks = -(-window // taps) * -(-columns // cols)
+            best = 32 if lanes == 1 else 4 if lanes < 4 else 2
+            return (abs(unit - best), (_weight_span(taps, unit, geo) + unit * cols) * blocks / unit)
 
-    return max(tiles, key=worth)
+        return min(tiles, key=fetches)
+    # Whole rows with as many columns as keep the kernel short, else short steps of many columns.
+    short = [
+        v
+        for v in tiles
+        if v[0] * v[1] * v[2] * lanes
+        <= (DEFAULT_ROWS if v[1] == 1 else DEFAULT_COLS if lanes == 1 else DEFAULT_WEIGHTS)
+    ]
+    whole = [v for v in short if v[0] == window and v[2] == width]
+    return max(whole) if whole else max(short or tiles[:1], key=lambda v: (v[1], -abs(v[2] - 4)))
 
 
 def _weight_span(taps: int, unit: int, geo: Geometry) -> int:
