@@ -52,7 +52,9 @@ LONG = [
     Run(((1, 5000),), {"axis": -1, "keepdims": True}), Run(((5000, 1),), {"axis": (0, -1)}),
 ]  # fmt: skip
 REDUCED = over_axes((), (1,), (5,), (3, 5), (2, 3, 4), (7, 1), (2, 3, 2, 6)) + LONG
-EMPTY_SUMS = [Run(((0,),)), Run(((3, 0, 2),), {"axis": 1}), Run(((3, 0, 2),), {"axis": 0}), Run(((0, 4),), {"axis": 0, "keepdims": True})]
+EMPTY_SUMS = [
+    Run(((0,),)), Run(((3, 0, 2),), {"axis": 1}), Run(((3, 0, 2),), {"axis": 0}), Run(((0, 4),), {"axis": 0, "keepdims": True}),
+]  # fmt: skip
 EMPTY_KEPT = [Run(((3, 0),), {"axis": 0}), Run(((0, 4),), {"axis": -1})]
 ONE_AXIS = [r for r in REDUCED if not isinstance(r.options.get("axis"), tuple)] + EMPTY_KEPT
 

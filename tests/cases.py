@@ -9,8 +9,36 @@ from __future__ import annotations
 
 import numpy as np
 from case_parts import (
-    ADDED, ALONE, AVERAGED, CANCELLED, CHAINED, CLOSE, DIVIDED, EDGE_ROWS, EMPTY_KEPT, EMPTY_SUMS, EXACT, ONE_AXIS, REDUCED, ROOT,
-    ROUNDED, SCALED, SQUARE, above_minus_1, binary, few_whole, index_below, mask, moving, nonzero, normal, positive, reduction, rows, unary, wide,
+    ADDED,
+    ALONE,
+    AVERAGED,
+    CANCELLED,
+    CHAINED,
+    CLOSE,
+    DIVIDED,
+    EDGE_ROWS,
+    EMPTY_KEPT,
+    EMPTY_SUMS,
+    EXACT,
+    ONE_AXIS,
+    REDUCED,
+    ROOT,
+    ROUNDED,
+    SCALED,
+    SQUARE,
+    above_minus_1,
+    binary,
+    few_whole,
+    index_below,
+    mask,
+    moving,
+    nonzero,
+    normal,
+    positive,
+    reduction,
+    rows,
+    unary,
+    wide,
 )  # fmt: skip
 from cases_losses import LOSSES, NORMALISATION, RANDOM
 from cases_windows import WINDOWS
@@ -35,8 +63,8 @@ ARITHMETIC = [
     *(
         binary(name, getattr(np, name), EXACT, few_whole, grad=False, result="bool", dtypes=dtypes, speed=None)
         for name, dtypes in (
-            ("equal", "fhib"), ("not_equal", "fi"), ("less", "fhib"), ("less_equal", "fi"), ("greater", "fi"), ("greater_equal", "fi"),
-            ("logical_and", "fhib"), ("logical_or", "fi"), ("logical_xor", "fi"),
+            ("equal", "fhib"), ("not_equal", "fi"), ("less", "fhib"), ("less_equal", "fi"), ("greater", "fi"),
+            ("greater_equal", "fi"), ("logical_and", "fhib"), ("logical_or", "fi"), ("logical_xor", "fi"),
         )
     ),
     *(
@@ -99,7 +127,10 @@ SELECTION = [
     ),
     unary(
         "clip", lambda x, min=None, max=None: np.clip(x, min, max), EXACT,
-        runs=rows(((3, 5), {"min": -1, "max": 1}), ((3, 5), {"min": -0.5, "max": 0.5}), ((7,), {"min": 0.0}), ((2, 3, 4), {"max": 1}), ((0, 2), {"min": 0})),
+        runs=rows(
+            ((3, 5), {"min": -1, "max": 1}), ((3, 5), {"min": -0.5, "max": 0.5}), ((7,), {"min": 0.0}), ((2, 3, 4), {"max": 1}),
+            ((0, 2), {"min": 0}),
+        ),
         edges=[],
     ),
     moving(
@@ -149,7 +180,10 @@ PRODUCTS = [
     ),
     Case(
         "matmul of transposed", lambda a, b: gg.matmul(a.T, b.mT), lambda a, b: a.swapaxes(-1, -2) @ b.swapaxes(-1, -2),
-        [Run(p) for p in (((5, 3), (7, 5)), ((130, 33), (21, 130)), ((4, 5, 3), (4, 6, 5)), ((4, 5, 3), (6, 5)), ((2, 9), (3, 6, 2)))],
+        [
+            Run(p)
+            for p in (((5, 3), (7, 5)), ((130, 33), (21, 130)), ((4, 5, 3), (4, 6, 5)), ((4, 5, 3), (6, 5)), ((2, 9), (3, 6, 2)))
+        ],
         ADDED, normal, dtypes="fh", grad=(0, 1),
     ),
 ]  # fmt: skip
@@ -182,8 +216,8 @@ SHAPED = [
         "permute_dims", gg.permute_dims, np.transpose,
         rows(
             ((3, 5), {"axes": (1, 0)}), ((2, 3, 4), {"axes": (2, 0, 1)}), ((2, 3, 4), {"axes": (0, 2, 1)}),
-            ((2, 3, 4), {"axes": (1, 0, 2)}), ((2, 3, 5, 6), {"axes": (3, -2, 0, 1)}), ((7, 1), {"axes": (1, 0)}), ((), {"axes": ()}),
-            ((3, 0, 2), {"axes": (2, 1, 0)}), ((5,), {"axes": (0,)}),
+            ((2, 3, 4), {"axes": (1, 0, 2)}), ((2, 3, 5, 6), {"axes": (3, -2, 0, 1)}), ((7, 1), {"axes": (1, 0)}),
+            ((), {"axes": ()}), ((3, 0, 2), {"axes": (2, 1, 0)}), ((5,), {"axes": (0,)}),
         ),
         speed=Run(SQUARE.shapes, {"axes": (1, 0)}),
     ),
@@ -204,8 +238,9 @@ SHAPED = [
             *(
                 ((4, 3, 10), {"key": key})
                 for key in (
-                    1, -1, np.s_[1:], np.s_[:, 1], np.s_[..., 3:9], np.s_[..., 4:], np.s_[1:, ::-1, 1::2], np.s_[::-2, None, 2, ::-3],
-                    np.s_[..., None], np.s_[2:2], np.s_[3, 2, 9], np.s_[:], np.s_[..., -1:-8:-2], np.s_[:, [2, 0, 2]], np.s_[5:1:-1],
+                    1, -1, np.s_[1:], np.s_[:, 1], np.s_[..., 3:9], np.s_[..., 4:], np.s_[1:, ::-1, 1::2],
+                    np.s_[::-2, None, 2, ::-3], np.s_[..., None], np.s_[2:2], np.s_[3, 2, 9], np.s_[:], np.s_[..., -1:-8:-2],
+                    np.s_[:, [2, 0, 2]], np.s_[5:1:-1],
                 )
             ),
             ((), {"key": ...}), ((5,), {"key": -2}), ((0, 3), {"key": np.s_[:, 1]}),
@@ -226,15 +261,19 @@ SHAPED = [
         [
             Run(shapes, {"axis": axis})
             for shapes, axis in (
-                (((3, 5), (2, 5)), 0), (((3, 5), (3, 2)), -1), (((2, 3, 4), (2, 1, 4), (2, 0, 4)), 1), (((3,),), 0), (((5,), (1,), (7,)), 0),
-                (((2, 3),) * 11, 1), (((1, 3),) * 9, 0), (((3, 5), (2, 2)), None), (((0, 3), (0, 3)), 0), (((2, 8), (2, 4)), 1),
+                (((3, 5), (2, 5)), 0), (((3, 5), (3, 2)), -1), (((2, 3, 4), (2, 1, 4), (2, 0, 4)), 1), (((3,),), 0),
+                (((5,), (1,), (7,)), 0), (((2, 3),) * 11, 1), (((1, 3),) * 9, 0), (((3, 5), (2, 2)), None),
+                (((0, 3), (0, 3)), 0), (((2, 8), (2, 4)), 1),
             )
         ],
         grad=tuple(range(11)),
     ),
     moving(
         "stack", _joined(gg.stack), _joined(np.stack),
-        [Run(((3, 5),) * 2, {"axis": 0}), Run(((3, 5),) * 3, {"axis": -1}), Run(((), ()), {"axis": 0}), Run(((4,),) * 2, {"axis": 1})],
+        [
+            Run(((3, 5),) * 2, {"axis": 0}), Run(((3, 5),) * 3, {"axis": -1}), Run(((), ()), {"axis": 0}),
+            Run(((4,),) * 2, {"axis": 1}),
+        ],
         grad=(0, 1, 2),
     ),
     moving(
@@ -264,11 +303,23 @@ def _made(name: str, reference: object, *options: dict) -> Case:
 
 
 MAKING = [
-    _made("full", np.full, *({"shape": s, "fill_value": v} for s, v in (((), 2.5), ((3, 5), -1), (4, True), ((0, 2), 1.0), ((2, 3), np.inf)))),
-    _made("zeros", np.zeros, {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"}, {"shape": (3, 5), "dtype": "float16"}),
-    _made("ones", np.ones, {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"}, {"shape": (3, 5), "dtype": "float16"}),
-    _made("arange", lambda start, stop, step=1: np.arange(start, stop, step), {"start": 0, "stop": 7}, {"start": 2, "stop": 13, "step": 3}, {"start": 5, "stop": -6, "step": -2}, {"start": 0.5, "stop": 3.0, "step": 0.25},
-          {"start": 3, "stop": 3}, {"start": 0, "stop": 70001}),
+    _made(
+        "full", np.full,
+        *({"shape": s, "fill_value": v} for s, v in (((), 2.5), ((3, 5), -1), (4, True), ((0, 2), 1.0), ((2, 3), np.inf))),
+    ),
+    _made(
+        "zeros", np.zeros, {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"},
+        {"shape": (3, 5), "dtype": "float16"},
+    ),
+    _made(
+        "ones", np.ones, {"shape": (3, 5)}, {"shape": (), "dtype": "int32"}, {"shape": 7, "dtype": "bool"},
+        {"shape": (3, 5), "dtype": "float16"},
+    ),
+    _made(
+        "arange", lambda start, stop, step=1: np.arange(start, stop, step), {"start": 0, "stop": 7},
+        {"start": 2, "stop": 13, "step": 3}, {"start": 5, "stop": -6, "step": -2}, {"start": 0.5, "stop": 3.0, "step": 0.25},
+        {"start": 3, "stop": 3}, {"start": 0, "stop": 70001},
+    ),
     unary("zeros_like", np.zeros_like, EXACT, grad=False, result="same", edges=[], speed=None),
     unary("ones_like", np.ones_like, EXACT, grad=False, result="same", edges=[], speed=None),
 ]  # fmt: skip

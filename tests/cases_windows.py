@@ -36,7 +36,8 @@ _SPOTTED = np.random.default_rng(0).standard_normal((2, 5, 6, 3)).astype(np.floa
 _SPOTTED[0, 1, 2, 0], _SPOTTED[1, 4, 5, 2], _SPOTTED[0, 4, 0, 1] = np.nan, np.inf, -np.inf
 _SPOTTED[1, :2, :2] = -np.inf
 _POOLS = rows(
-    ((2, 4, 6, 4), {"kernel_size": 2}), ((2, 5, 7, 5), {"kernel_size": 2}), ((1, 7, 6, 3), {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ((2, 4, 6, 4), {"kernel_size": 2}), ((2, 5, 7, 5), {"kernel_size": 2}),
+    ((1, 7, 6, 3), {"kernel_size": 3, "stride": 2, "padding": 1}),
     ((2, 6, 6, 1), {"kernel_size": (2, 3), "stride": (1, 2), "padding": (1, 0)}), ((1, 5, 5, 2), {"kernel_size": 2, "stride": 3}),
     ((0, 4, 4, 4), {"kernel_size": 2}),
 )  # fmt: skip
@@ -48,13 +49,18 @@ WINDOWS = [
             Run(shapes, options)
             for shapes, options in (
                 (((1, 3, 3, 1), (2, 2, 1, 3)), {}), (((2, 5, 6, 4), (3, 3, 4, 8), (8,)), {}),
-                (((1, 7, 7, 1), (5, 5, 1, 16), (16,)), {"padding": "same"}), (((2, 8, 9, 5), (3, 3, 5, 6)), {"stride": 2, "padding": "same"}),
-                (((2, 9, 9, 4), (3, 3, 4, 4)), {"dilation": 2, "padding": (2, 1)}), (((2, 6, 6, 8), (3, 3, 4, 8), (8,)), {"groups": 2, "padding": 1}),
-                (((2, 6, 6, 6), (3, 3, 2, 9)), {"groups": 3, "stride": 2}), (((2, 6, 7, 5), (3, 3, 1, 5)), {"groups": 5, "padding": "same"}),
-                (((2, 4, 4, 7), (1, 1, 7, 9), (9,)), {}), (((70, 3, 3, 4), (3, 3, 4, 4)), {"padding": 1}), (((0, 5, 5, 4), (3, 3, 4, 4)), {}),
+                (((1, 7, 7, 1), (5, 5, 1, 16), (16,)), {"padding": "same"}),
+                (((2, 8, 9, 5), (3, 3, 5, 6)), {"stride": 2, "padding": "same"}),
+                (((2, 9, 9, 4), (3, 3, 4, 4)), {"dilation": 2, "padding": (2, 1)}),
+                (((2, 6, 6, 8), (3, 3, 4, 8), (8,)), {"groups": 2, "padding": 1}),
+                (((2, 6, 6, 6), (3, 3, 2, 9)), {"groups": 3, "stride": 2}),
+                (((2, 6, 7, 5), (3, 3, 1, 5)), {"groups": 5, "padding": "same"}),
+                (((2, 4, 4, 7), (1, 1, 7, 9), (9,)), {}), (((70, 3, 3, 4), (3, 3, 4, 4)), {"padding": 1}),
+                (((0, 5, 5, 4), (3, 3, 4, 4)), {}),
             )
         ],
-        ADDED, normal, dtypes="fh", result="float", grad=(0, 1, 2), edges=[((_SPOTTED, np.full((2, 2, 3, 5), 0.5, np.float32)), {"padding": 1})],
+        ADDED, normal, dtypes="fh", result="float", grad=(0, 1, 2),
+        edges=[((_SPOTTED, np.full((2, 2, 3, 5), 0.5, np.float32)), {"padding": 1})],
         covers=("conv2d_input_grad", "conv2d_weight_grad"), speed=Run(((32, 28, 28, 16), (3, 3, 16, 32)), {"padding": 1}),
     ),
     Case(

@@ -12,7 +12,6 @@ from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.window import Geometry, Pair, check_images, geometry, pair
 from gpgpu_gl.tensor import Tensor, engine, new
 
-
 LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
 
 
