@@ -57,7 +57,10 @@ _method("min", reduce.min)
 _method("argmax", reduce.argmax)
 _method("argmin", reduce.argmin)
 _method("reshape", lambda x, *sides: shape.reshape(x, sides[0] if len(sides) == 1 else sides))
-_method("permute_dims", lambda x, *axes: shape.permute_dims(x, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes))
+_method(
+    "permute_dims",
+    lambda x, *axes: shape.permute_dims(x, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes),
+)
 _method("T", property(shape.transposed))
 _method("mT", property(shape.transposed))
 _method("copy", create.copy)

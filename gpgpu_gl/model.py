@@ -28,7 +28,8 @@ class SmallCNN(nn.Module):
         self.linear2 = nn.Linear(128, classes)
         for layer in (self.conv1, self.conv2, self.linear1, self.linear2):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
-            nn.init.zeros_(layer.bias)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
 
     def forward(self, images: Tensor) -> Tensor:
         x = max_pool2d(relu(self.conv1(images)), 2)

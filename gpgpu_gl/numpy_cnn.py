@@ -22,7 +22,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
 
 def he_normal(rng: np.random.Generator, dtype: type = np.float32) -> dict[str, np.ndarray]:
     """Starting parameters: weights normal with variance 2 / fan_in, biases zero."""
-    params = {}
+    params: dict[str, np.ndarray] = {}
     for name, shape in SHAPES.items():
         fan_in = int(np.prod(shape[:-1]))
         scale = np.sqrt(2 / fan_in) if name.endswith("weight") else 0.0
@@ -42,17 +42,17 @@ def conv(x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
     return windows(x, weight.shape[0]) @ weight.reshape(-1, weight.shape[-1]) + bias
 
 
-def conv_gradients(
-    x: np.ndarray, weight: np.ndarray, dy: np.ndarray, need_dx: bool = True
-) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-    """The gradients of conv() by x, weight and bias. The one by x is a convolution with the weight turned about."""
+def conv_gradients(x: np.ndarray, weight: np.ndarray, dy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gradients of conv() by weight and bias."""
     size, _, c_in, c_out = weight.shape
     dw = windows(x, size).reshape(-1, size * size * c_in).T @ dy.reshape(-1, c_out)
-    dx = None
-    if need_dx:
-        turned = weight[::-1, ::-1].transpose(0, 1, 3, 2).reshape(-1, c_in)
-        dx = windows(dy, size) @ turned
-    return dx, dw.reshape(weight.shape), dy.sum(axis=(0, 1, 2))
+    return dw.reshape(weight.shape), dy.sum(axis=(0, 1, 2))
+
+
+def conv_input_gradient(weight: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """The gradient of conv() by x: a convolution with the weight turned about."""
+    turned = weight[::-1, ::-1].transpose(0, 1, 3, 2).reshape(-1, weight.shape[2])
+    return windows(dy, weight.shape[0]) @ turned
 
 
 def pool_windows(x: np.ndarray) -> np.ndarray:
@@ -117,9 +117,9 @@ class Twin:
         g["linear1.weight"], g["linear1.bias"] = self.flat.T @ d, d.sum(axis=0)
         d = (d @ p["linear1.weight"].T).reshape(-1, 7, 7, 32)
         d = max_pool_gradient(self.r2, d) * (self.c2 > 0)
-        d, g["conv2.weight"], g["conv2.bias"] = conv_gradients(self.p1, p["conv2.weight"], d)
-        d = max_pool_gradient(self.r1, d) * (self.c1 > 0)
-        _, g["conv1.weight"], g["conv1.bias"] = conv_gradients(images, p["conv1.weight"], d, need_dx=False)
+        g["conv2.weight"], g["conv2.bias"] = conv_gradients(self.p1, p["conv2.weight"], d)
+        d = max_pool_gradient(self.r1, conv_input_gradient(p["conv2.weight"], d)) * (self.c1 > 0)
+        g["conv1.weight"], g["conv1.bias"] = conv_gradients(images, p["conv1.weight"], d)
         return loss, g
 
     def step(self, images: np.ndarray, labels: np.ndarray, lr: float) -> float:

@@ -48,7 +48,9 @@ class Tensor:
     Operators are bound to this class in gpgpu_gl/bind.py.
     """
 
-    __slots__ = ("shape", "dtype", "_layout", "_storage", "_pending", "requires_grad", "grad", "node", "transpose_of", "__weakref__")
+    __slots__ = (
+        "shape", "dtype", "_layout", "_storage", "_pending", "requires_grad", "grad", "node", "transpose_of", "__weakref__",
+    )  # fmt: skip
     __array_priority__ = 1000
 
     def __init__(self, storage: Storage | None, lay: Layout, dtype: np.dtype, pending: Callable[[], Tensor] | None = None) -> None:
@@ -200,8 +202,9 @@ class Tensor:
         """Starts copying to the host without waiting; the function returned gives what numpy() would."""
         if self.size == 0:
             return self.numpy
-        if engine().recorder is not None:
-            engine().recorder.refuse("reading a tensor's value (fetch())")
+        recorder = engine().recorder
+        if recorder is not None:
+            recorder.refuse("reading a tensor's value (fetch())")
         lay, under_way = self.layout, Readback(engine(), self.storage)
         return lambda: self._unpacked(under_way.bytes(), lay)
 

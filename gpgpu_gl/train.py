@@ -16,7 +16,7 @@ import numpy as np
 
 from gpgpu_gl import optim
 from gpgpu_gl.capture import compile as compile_
-from gpgpu_gl.data import Batches, Dataset, load, normalise
+from gpgpu_gl.data import Batches, load, normalise
 from gpgpu_gl.errors import FileError, NonFiniteLoss
 from gpgpu_gl.gl.context import device
 from gpgpu_gl.io import check_state, load_checkpoint, save_checkpoint, save_json, save_weights
@@ -74,7 +74,8 @@ class Run:
         shape = images.shape[1:] if images.ndim == 4 else (*images.shape[1:], 1)
         self.image_shape = tuple(int(side) for side in shape)
         manual_seed(config.seed)
-        self.model = SmallCNN(*self.image_shape, classes=len(self.dataset.class_names))
+        height, width, channels = self.image_shape
+        self.model = SmallCNN(height, width, channels, classes=len(self.dataset.class_names))
         self.batches = Batches(images, self.dataset.train_labels, config.batch_size, seed=config.seed)
         self.steps = config.steps if config.steps is not None else config.epochs * len(self.batches)
         self.optimizer = optim.Adam(self.model.parameters(), lr=config.lr)

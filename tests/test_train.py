@@ -51,15 +51,19 @@ def test_run_learns_and_writes_its_files(path, folder, tmp_path):
     run = Run(config(folder, tmp_path, epochs=8, path=path))
     metrics = run.train()
     assert metrics["test_accuracy"][-1] > 0.9
-    assert metrics["path"] == path and metrics["device"] == run.device.renderer
+    assert metrics["path"] == path
+    assert metrics["device"] == run.device.renderer
     assert metrics["parameters"] == sum(p.size for p in run.model.parameters())
-    assert len(metrics["train_loss"]) == 8 * 3 and len(metrics["test_accuracy"]) == 8
-    assert metrics["first_step_s"] > 0 and metrics["step_ms_median"] > 0
+    assert len(metrics["train_loss"]) == 8 * 3
+    assert len(metrics["test_accuracy"]) == 8
+    assert metrics["first_step_s"] > 0
+    assert metrics["step_ms_median"] > 0
     assert json.loads((tmp_path / "metrics.json").read_text())["train_loss"] == metrics["train_loss"]
     for name in FILES:
         assert (tmp_path / name).stat().st_size > 0
     weights, metadata = load_weights(tmp_path / "weights.safetensors")
-    assert set(weights) == set(run.model.state_dict()) and metadata["image_shape"] == "8x8x1"
+    assert set(weights) == set(run.model.state_dict())
+    assert metadata["image_shape"] == "8x8x1"
 
 
 def test_equal_seeds_give_equal_bits(path, folder, tmp_path):
@@ -116,7 +120,8 @@ def test_checkpoint_holds_all_that_the_next_step_depends_on(folder, tmp_path):
     run = Run(config(folder, tmp_path))
     run.train()
     arrays, info = load_checkpoint(tmp_path / "checkpoint")
-    assert info["step"] == 6 and info["batches"]["epoch"] == 2
+    assert info["step"] == 6
+    assert info["batches"]["epoch"] == 2
     assert {"generator", "schedule", "optimizer", "history", "config"} <= info.keys()
     for name, value in run.weights().items():
         np.testing.assert_array_equal(arrays[f"model.{name}"], value)
@@ -127,7 +132,10 @@ def test_commands_train_and_predict(folder, tmp_path, capsys):
     options = ["--data", folder, "--epochs", "8", "--batch-size", "32", "--warmup", "2", "--out", str(out)]
     assert cli.main(["train", *options]) == 0
     shown = capsys.readouterr().out
-    assert "Device:" in shown and "path" in shown and "epoch 8: test accuracy" in shown and "images/s" in shown
+    assert "Device:" in shown
+    assert "path" in shown
+    assert "epoch 8: test accuracy" in shown
+    assert "images/s" in shown
     picture = np.full((8, 8), 20, np.uint8)
     picture[:4, 4:] = 230
     for name in ("one.png", "one.jpg"):
@@ -136,10 +144,12 @@ def test_commands_train_and_predict(folder, tmp_path, capsys):
     weights = str(out / "weights.safetensors")
     assert cli.main(["predict", str(tmp_path / "one.png"), str(tmp_path / "one.jpg"), "--weights", weights]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(": ")[1][0] for line in lines] == ["1", "1"] and all("%" in line for line in lines)
+    assert [line.split(": ")[1][0] for line in lines] == ["1", "1"]
+    assert all("%" in line for line in lines)
     assert cli.main(["predict", str(tmp_path / "broken.png"), str(tmp_path / "one.png"), "--weights", weights]) == 1
     shown = capsys.readouterr()
-    assert "broken.png" in shown.err and "one.png: 1" in shown.out
+    assert "broken.png" in shown.err
+    assert "one.png: 1" in shown.out
 
 
 def test_predict_refuses_other_weights(folder, tmp_path, capsys):
@@ -149,7 +159,8 @@ def test_predict_refuses_other_weights(folder, tmp_path, capsys):
     save_weights(tmp_path / "other.safetensors", {"conv1.weight": np.zeros((3, 3, 1, 16), np.float32)}, metadata)
     assert cli.main(["predict", "x.png", "--weights", str(tmp_path / "other.safetensors")]) == 1
     error = capsys.readouterr().err
-    assert "missing: conv2.weight" in error and "misshapen: conv1.weight (3, 3, 1, 16), expected (5, 5, 1, 16)" in error
+    assert "missing: conv2.weight" in error
+    assert "misshapen: conv1.weight (3, 3, 1, 16), expected (5, 5, 1, 16)" in error
 
 
 def mnist_losses(path: str, steps: int, batch: int) -> tuple[list[float], list[float]]:

@@ -62,7 +62,8 @@ def test_tuning_keeps_the_fastest_and_finds_it_again(path, tuner, monkeypatch):
     tuner.tuning, tuner._choices = False, None
     picked = []
     tuner.pick("matmul", (1, 40, 24, 32, 0, 0), linear.VARIANTS[path], linear.VARIANTS[path][0], picked.append)
-    assert tuner.choices[key] == [4, 1, 1] and picked == []
+    assert tuner.choices[key] == [4, 1, 1]
+    assert picked == []
 
 
 @pytest.mark.parametrize("content", ["no json", '{"format": 1}', '{"format": 1, "renderer": "x", "version": "y", "choices": {}}'])

@@ -164,6 +164,7 @@ def replay_overhead() -> dict[str, float]:
     from gpgpu_gl import compile as capture
     from gpgpu_gl import permute_dims, tensor
     from gpgpu_gl.bench.timing import median_ms
+    from gpgpu_gl.gl.passes import Command
     from gpgpu_gl.tensor import device
 
     x, passes = tensor(np.ones((8, 8, 4), np.float32)), 200
@@ -177,7 +178,7 @@ def replay_overhead() -> dict[str, float]:
     run = capture(chain)
     run(x)
     (recording,) = [r for found in run.recordings.values() for r in found]
-    commands = [c for c in recording.commands if hasattr(c, "program")]
+    commands = [c for c in recording.commands if isinstance(c, Command)]
 
     def bare() -> None:
         for c in commands:

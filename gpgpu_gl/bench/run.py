@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -11,7 +12,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import moderngl
 import numpy as np
 
 from gpgpu_gl.bench import network, workloads
@@ -50,7 +50,7 @@ def run(quick: bool, report: Callable[[str], None] = print) -> dict[str, Any]:
         "gl_version": first.version,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "moderngl": moderngl.__version__,
+        "moderngl": importlib.metadata.version("moderngl"),
         "cores": threads,
     }
     if has_torch:
@@ -75,7 +75,9 @@ def run(quick: bool, report: Callable[[str], None] = print) -> dict[str, Any]:
     return {"header": header, "rows": rows}
 
 
-def _references(rows: list[workloads.Workload], has_torch: bool, seconds: float, report: Callable[[str], None]) -> dict[str, dict[str, float]]:
+def _references(
+    rows: list[workloads.Workload], has_torch: bool, seconds: float, report: Callable[[str], None]
+) -> dict[str, dict[str, float]]:
     """Times of NumPy and PyTorch by workload, in ms."""
     found: dict[str, dict[str, float]] = {}
     for workload in rows:
@@ -109,9 +111,11 @@ def _network_rows(path: str, quick: bool, report: Callable[[str], None]) -> list
     """What is measured of the network besides its workloads."""
     rows: list[Row] = []
     overhead = network.replay_overhead()
-    rows.append({"workload": "replayed pass 8x8", "path": path, "ms": overhead["replayed_ms"], "vs_bare_moderngl": overhead["ratio"]})
+    ms, ratio = overhead["replayed_ms"], overhead["ratio"]
+    rows.append({"workload": "replayed pass 8x8", "path": path, "ms": ms, "vs_bare_moderngl": ratio})
     memory = network.texture_memory()
-    rows.append({"workload": "CNN step texture memory", "path": path, "bytes": memory["used"], "vs_needed": memory["used"] / memory["needed"]})
+    used, needed = memory["used"], memory["needed"]
+    rows.append({"workload": "CNN step texture memory", "path": path, "bytes": used, "vs_needed": used / needed})
     if not quick:
         for kind, s in network.first_step_s(path).items():
             rows.append({"workload": f"first training step, {kind} caches", "path": path, "ms": s * 1e3})
@@ -122,8 +126,8 @@ def _network_rows(path: str, quick: bool, report: Callable[[str], None]) -> list
 
 def _ceiling_text(c: Ceilings) -> str:
     return (
-        f"ceilings {c.gflops:.1f} GFLOP/s, {c.gfetches:.2f} G texels/s, copy {c.gbytes:.1f} GB/s, launch {c.launch_ms * 1e3:.0f} us, "
-        f"upload {c.upload:.1f} GB/s, readback {c.readback:.1f} GB/s"
+        f"ceilings {c.gflops:.1f} GFLOP/s, {c.gfetches:.2f} G texels/s, copy {c.gbytes:.1f} GB/s, "
+        f"launch {c.launch_ms * 1e3:.0f} us, upload {c.upload:.1f} GB/s, readback {c.readback:.1f} GB/s"
     )
 
 

@@ -158,7 +158,10 @@ def row_operators() -> list[Workload]:
         tx = t.from_numpy(x)
         return (lambda: tx.sum(0)) if name == "sum" else (lambda: t.softmax(tx, 1))
 
+    def workload(title: str, name: str, flop: float, nbytes: float) -> Workload:
+        return Workload(title, flop * x.size, nbytes * x.size, lambda: ours(name), lambda: numpy(name), lambda: torch(name))
+
     return [
-        Workload("sum over axis 0 of 4096x1000", 1.0 * x.size, 4.0 * x.size, lambda: ours("sum"), lambda: numpy("sum"), lambda: torch("sum")),
-        Workload("softmax 4096x1000", 4.0 * x.size, 8.0 * x.size, lambda: ours("softmax"), lambda: numpy("softmax"), lambda: torch("softmax")),
+        workload("sum over axis 0 of 4096x1000", "sum", 1.0, 4.0),
+        workload("softmax 4096x1000", "softmax", 4.0, 8.0),
     ]

@@ -14,12 +14,20 @@ DEFAULTS = Config()
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `gpgpu-gl train`."""
-    parser.add_argument("--data", default=DEFAULTS.data, metavar="mnist|fashion-mnist|DIR", help="data set, or a folder of IDX files")
-    parser.add_argument("--epochs", type=_positive, default=DEFAULTS.epochs, help=f"passes over the training images (default {DEFAULTS.epochs})")
+    parser.add_argument(
+        "--data", default=DEFAULTS.data, metavar="mnist|fashion-mnist|DIR", help="data set, or a folder of IDX files"
+    )
+    parser.add_argument(
+        "--epochs", type=_positive, default=DEFAULTS.epochs, help=f"passes over the training images (default {DEFAULTS.epochs})"
+    )
     parser.add_argument("--steps", type=_positive, help="stop after so many steps instead")
-    parser.add_argument("--batch-size", type=_positive, default=DEFAULTS.batch_size, help=f"images a step (default {DEFAULTS.batch_size})")
+    parser.add_argument(
+        "--batch-size", type=_positive, default=DEFAULTS.batch_size, help=f"images a step (default {DEFAULTS.batch_size})"
+    )
     parser.add_argument("--lr", type=float, default=DEFAULTS.lr, help=f"highest learning rate of Adam (default {DEFAULTS.lr})")
-    parser.add_argument("--warmup", type=_count, default=DEFAULTS.warmup, help=f"steps of rising learning rate (default {DEFAULTS.warmup})")
+    parser.add_argument(
+        "--warmup", type=_count, default=DEFAULTS.warmup, help=f"steps of rising learning rate (default {DEFAULTS.warmup})"
+    )
     parser.add_argument("--path", choices=("auto", "fragment", "compute"), default=DEFAULTS.path, help="how passes run")
     parser.add_argument("--seed", type=_count, default=DEFAULTS.seed, help="of the weights and the order of the images")
     parser.add_argument("--out", default=DEFAULTS.out, metavar="DIR", help=f"where files go (default {DEFAULTS.out})")
@@ -74,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             # Smoothed over some twenty steps, so that the figures can be read.
             for name, value in (("rate", rate), ("loss", loss)):
                 shown[name] = value if shown[name] != shown[name] or not shown[name] else shown[name] * 0.95 + value * 0.05
-            progress.update(task, completed=step, epoch=(step - 1) // per_epoch + 1, **shown)
+            progress.update(task, completed=step, epoch=(step - 1) // per_epoch + 1, rate=shown["rate"], loss=shown["loss"])
 
         def on_epoch(epoch: int, accuracy: float, seconds: float) -> None:
             progress.console.print(

@@ -62,7 +62,7 @@ def _absorb(
         for operand in expression.operands:
             if type(operand) is not tuple:
                 continue
-            storage, lay = operand
+            storage, _ = operand
             at = writer.get(storage)
             producer = out[at] if at is not None else None
             if not isinstance(producer, Pass) or len(producer.outputs) != 1 or storage in kept:

@@ -18,8 +18,8 @@ from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.gl.recorder import Recorder
-from gpgpu_gl.gl.tune import Tuner
 from gpgpu_gl.gl.state import unbind_framebuffer
+from gpgpu_gl.gl.tune import Tuner
 from gpgpu_gl.layout import Layout, layout
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class Engine:
         self.profiler: Any = None
         self._scratch: dict[Key, Storage] | None = None
         self._serial = 0  # of the latest compute pass
-        self._barriers: dict[int, int] = {_FETCH: 0, _IMAGE: 0}  # barrier bit to the serial of the latest compute pass that it covers
+        # Barrier bit to the serial of the latest compute pass that it covers.
+        self._barriers: dict[int, int] = {_FETCH: 0, _IMAGE: 0}
         self._framebuffers: dict[tuple[int, ...], tuple[Any, tuple[Any, ...]]] = {}
 
     # --- textures -------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ class Engine:
             self._scratch[key] = self.pool.get(*key)
         return self._scratch[key]
 
-    def upload(self, storage: Storage, data: bytes) -> None:
+    def upload(self, storage: Storage, data: bytes | np.ndarray) -> None:
         with self.device.hosted_state():
             self.barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
             storage.texture.write(data)

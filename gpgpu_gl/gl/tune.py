@@ -61,7 +61,7 @@ class Tuner:
             self._choices = self._load()
         return self._choices
 
-    def pick(self, operator: str, shape: Sequence[int], variants: Sequence[V], default: V, trial: Callable[[V], None]) -> V:
+    def pick(self, operator: str, shape: Sequence[int], variants: Sequence[V], default: V, trial: Callable[[V], object]) -> V:
         """The variant for that shape: forced, measured before, measured now when tuning, or the default.
 
         trial(variant) runs the operator once with a variant.
@@ -85,7 +85,7 @@ class Tuner:
         self._save()
         return best
 
-    def _time(self, variant: V, trial: Callable[[V], None]) -> float:
+    def _time(self, variant: V, trial: Callable[[V], object]) -> float:
         finish = self.device.ctx.finish
         trial(variant)  # compiles
         finish()

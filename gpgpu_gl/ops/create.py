@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -17,7 +19,7 @@ Shape = int | tuple[int, ...]
 
 def as_shape(shape: Shape) -> tuple[int, ...]:
     """A shape as a tuple of sides. Raises ShapeError for negative or fractional sides."""
-    sides = (shape,) if is_integer(shape) else tuple(shape)  # type: ignore[arg-type]
+    sides = (shape,) if is_integer(shape) else tuple(cast("tuple[int, ...]", shape))
     if not all(is_integer(side) and side >= 0 for side in sides):
         raise ShapeError(f"a shape has whole sides of at least 0, not {shape}")
     return tuple(int(side) for side in sides)

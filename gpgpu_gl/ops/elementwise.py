@@ -20,6 +20,7 @@ from gpgpu_gl.ops.reduce import unbroadcast
 from gpgpu_gl.tensor import Tensor, tensor
 
 Dtype = Callable[[np.dtype], np.dtype]
+Gradient = Callable[..., Tensor]
 
 
 def _number(dtype: np.dtype) -> np.dtype:
@@ -77,7 +78,7 @@ def unary(name: str, expr: str, rule: Rule | None, doc: str, dtype: Dtype = _num
 
 
 def binary(
-    name: str, expr: str, rules: tuple[Rule, Rule] | None, doc: str, dtype: Dtype = _number, arg: Dtype | None = None
+    name: str, expr: str, rules: tuple[Gradient, Gradient] | None, doc: str, dtype: Dtype = _number, arg: Dtype | None = None
 ) -> Op:
     """An operator of two broadcast operands. rules give gradients of the result's shape; they are summed back."""
 
@@ -242,11 +243,9 @@ def _gelu_slope(x: Tensor, approximate: str) -> Tensor:
 def where(condition: Any, x: Any, y: Any) -> Tensor:
     """x where condition, else y; all three broadcast. Nothing of the side not chosen gets through, NaN included."""
     c, x, y = as_tensor(condition), as_operand(x), as_operand(y)
-    if isinstance(x, Tensor) or isinstance(y, Tensor):
-        found = common(x, y)
-    else:
+    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
         x = tensor(x)
-        found = common(x, y)
+    found = common(x, y)
     scalar = scalar_of(found)
     return pointwise("x0 != 0.0 ? x1 : x2", (c, x, y), found, ("float", scalar, scalar))
 

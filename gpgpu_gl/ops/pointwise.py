@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real | np.generic)
 
 
-def is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, numbers.Integral | np.integer) and not isinstance(value, bool | np.bool_)
 
 

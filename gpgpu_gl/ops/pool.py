@@ -12,7 +12,6 @@ from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.window import Geometry, Pair, check_images, geometry, pair
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
-
 LARGEST_TILE = 64  # texels that one invocation writes
 LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
 

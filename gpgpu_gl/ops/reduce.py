@@ -11,7 +11,6 @@ import numpy as np
 from gpgpu_gl.dtypes import FORMATS, bool_, float32, int32
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl.passes import Pass
-from gpgpu_gl.layout import with_width
 from gpgpu_gl.op import op
 from gpgpu_gl.tensor import Tensor, engine, new
 
@@ -54,7 +53,9 @@ def _defines(kind: str, scalar: str, masked: bool) -> dict[str, str | int]:
     }
 
 
-def _rows(x: Tensor, kind: str, groups: int, length: int, inner: int, columns: int, last: int, dtype: np.dtype, masked: bool) -> Tensor:
+def _rows(
+    x: Tensor, kind: str, groups: int, length: int, inner: int, columns: int, last: int, dtype: np.dtype, masked: bool
+) -> Tensor:
     """(groups, length, inner, columns) to (groups, inner, columns), in as many passes as the length needs."""
     scalar = FORMATS[dtype].scalar
     while True:
@@ -80,9 +81,8 @@ def reduce(x: Tensor, kind: str, axis: Axes, keepdims: bool, dtype: np.dtype) ->
     if count == 0:
         from gpgpu_gl.ops.create import full
 
-        if kind in ("max", "min"):
-            if math.prod(kept):
-                raise ShapeError(f"{kind} over no elements: axes {axes} of shape {x.shape} are empty and have no {kind}")
+        if kind in ("max", "min") and 0 not in kept:
+            raise ShapeError(f"{kind} over no elements: axes {axes} of shape {x.shape} are empty and have no {kind}")
         return full(shape, 0 if kind == "sum" else 1, dtype)
     if x.size == 0:
         return new(shape, dtype)

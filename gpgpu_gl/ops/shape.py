@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def reshape(x: Tensor, shape: int | Sequence[int]) -> Tensor:
     No copy where rows of texels stay whole (the last axis unchanged, or both a multiple of four).
     Raises ShapeError where the sizes differ.
     """
-    sides = [shape] if is_integer(shape) else list(shape)  # type: ignore[arg-type]
+    sides = [shape] if is_integer(shape) else list(cast("Sequence[int]", shape))
     if sides.count(-1) > 1:
         raise ShapeError(f"reshape to {tuple(sides)}: only one side can be -1")
     if -1 in sides:
@@ -327,7 +327,7 @@ def concat(xs: Sequence[Tensor], axis: int | None = 0) -> Tensor:
 
 def stack(xs: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors of one shape joined along a new axis."""
-    return concat([expand_dims(x, axis) for x in xs], axis if axis >= 0 else axis)
+    return concat([expand_dims(x, axis) for x in xs], axis)
 
 
 def _pick(kernel: str, name: str, x: Tensor, index: Tensor, axis: int, side: int, out_side: int) -> Tensor:
@@ -335,7 +335,7 @@ def _pick(kernel: str, name: str, x: Tensor, index: Tensor, axis: int, side: int
     out = new(shape, x.dtype)
     missing = "0" if scalar_of(x.dtype) == "int" else "uintBitsToFloat(0x7fc00000u)"
     uniforms = {"side": side, "count": index.size, "inner": math.prod(shape[axis + 1 : -1])}
-    defines = {"LAST": int(axis == x.ndim - 1), "MISSING": missing}
+    defines: dict[str, str | int] = {"LAST": int(axis == x.ndim - 1), "MISSING": missing}
     inputs = {name: x.operand, "index": index.operand}
     if x.size == 0 or index.size == 0:
         from gpgpu_gl.ops.create import zeros
