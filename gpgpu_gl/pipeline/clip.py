@@ -50,7 +50,9 @@ def distances(vertices: Vertices, state: State) -> np.ndarray:
     columns = []
     for row, user in planes(state):
         if user >= 0:
-            columns.append(vertices.distances[:, user] if user < vertices.distances.shape[1] else np.zeros(len(vertices), F))
+            columns.append(
+                vertices.distances[:, user] if user < vertices.distances.shape[1] else np.zeros(len(vertices), F)
+            )
         else:
             columns.append(((x * row[0] + y * row[1]) + z * row[2]) + w * row[3])
     return np.stack(columns, -1).astype(F)
@@ -63,7 +65,10 @@ def clip(vertices: Vertices, primitives: Primitives, state: State, slots: Sequen
     """
     finite = np.isfinite(vertices.clip).all(1)
     good = finite[primitives.corners].all(1)
-    distance = distances(Vertices(np.where(finite[:, None], vertices.clip, F(0)), vertices.floats, vertices.ints, vertices.distances), state)
+    distance = distances(
+        Vertices(np.where(finite[:, None], vertices.clip, F(0)), vertices.floats, vertices.ints, vertices.distances),
+        state,
+    )
     outside = (distance < 0)[primitives.corners]  # (n, corners, planes)
     rejected = good & outside.all(1).any(-1)
     crossing = good & ~rejected & outside.any((1, 2))
@@ -71,9 +76,15 @@ def clip(vertices: Vertices, primitives: Primitives, state: State, slots: Sequen
     order = np.arange(len(primitives))
     whole = (primitives.taken(inside), order[inside])
     pool = _Pool(vertices, distance, state, slots)
-    cut, source = _cut(primitives, order[crossing], outside, pool, state) if crossing.any() else (primitives.taken(order[:0]), order[:0])
+    cut, source = (
+        _cut(primitives, order[crossing], outside, pool, state)
+        if crossing.any()
+        else (primitives.taken(order[:0]), order[:0])
+    )
     merged = np.argsort(np.concatenate([whole[1], source]), kind="stable")
-    both = Primitives(*(np.concatenate([getattr(whole[0], n), getattr(cut, n)])[merged] for n in ("corners", "provoking", "number")))
+    both = Primitives(
+        *(np.concatenate([getattr(whole[0], n), getattr(cut, n)])[merged] for n in ("corners", "provoking", "number"))
+    )
     all_sources = np.concatenate([whole[1], source])[merged]
     return Clipped(pool.finished(), both, all_sources, int((~good).sum()), int(rejected.sum()), int(crossing.sum()))
 
@@ -105,7 +116,13 @@ class _Pool:
         self.all = np.concatenate([self.all, new.astype(F)])
         clip = self.all[rows, :4]
         self.all[rows, 4 : 4 + self.planes] = distances(
-            Vertices(clip, np.zeros((len(a), 0, 4), F), self.ints[:0], self.all[rows, 4 + self.planes : 4 + self.planes + self.start.distances.shape[1]]), self.state
+            Vertices(
+                clip,
+                np.zeros((len(a), 0, 4), F),
+                self.ints[:0],
+                self.all[rows, 4 + self.planes : 4 + self.planes + self.start.distances.shape[1]],
+            ),
+            self.state,
         )
         return rows
 
@@ -133,7 +150,9 @@ def _in_window(a: np.ndarray, b: np.ndarray, new: np.ndarray, t: np.ndarray) -> 
     return np.nan_to_num(share.astype(F))
 
 
-def _cut(primitives: Primitives, which: np.ndarray, outside: np.ndarray, pool: _Pool, state: State) -> tuple[Primitives, np.ndarray]:
+def _cut(
+    primitives: Primitives, which: np.ndarray, outside: np.ndarray, pool: _Pool, state: State
+) -> tuple[Primitives, np.ndarray]:
     """Clips the primitives `which`, all at once, plane after plane."""
     corners = primitives.corners[which]
     m, sides = corners.shape
@@ -148,7 +167,9 @@ def _cut(primitives: Primitives, which: np.ndarray, outside: np.ndarray, pool: _
             polygon[touched], count[touched] = _against(polygon[touched], count[touched], plane, pool, sides == 2)
     if sides == 2:
         left = np.nonzero(count == 2)[0]
-        return Primitives(polygon[left, :2], primitives.provoking[which[left]], primitives.number[which[left]]), which[left]
+        return Primitives(polygon[left, :2], primitives.provoking[which[left]], primitives.number[which[left]]), which[
+            left
+        ]
     fans, owners = [], []
     for i in range(2, polygon.shape[1]):
         has = np.nonzero(count > i)[0]
@@ -162,7 +183,9 @@ def _cut(primitives: Primitives, which: np.ndarray, outside: np.ndarray, pool: _
     return Primitives(triangles, primitives.provoking[owner], primitives.number[owner]), owner
 
 
-def _against(polygon: np.ndarray, count: np.ndarray, plane: int, pool: _Pool, line: bool) -> tuple[np.ndarray, np.ndarray]:
+def _against(
+    polygon: np.ndarray, count: np.ndarray, plane: int, pool: _Pool, line: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Sutherland and Hodgman's step for one plane, all polygons at once, corner by corner."""
     m, most = polygon.shape
     out = np.full((m, most + 1), -1, np.int64)

@@ -41,7 +41,9 @@ def rasterise(pairs: Tensor, edges: Tensor, profile: Profile, samples: int) -> T
     offsets = profile.offsets(samples)
     uniforms = {"offsets": [*offsets, *[(0, 0)] * (4 - len(offsets))], "bits": profile.subpixel_bits}
     defines = {"TEXELS": texels, "SAMPLES": samples}
-    engine().run(Pass("pipeline_coverage", {"pairs": pairs.operand, "edges": edges.operand}, (out.operand,), defines, uniforms))
+    engine().run(
+        Pass("pipeline_coverage", {"pairs": pairs.operand, "edges": edges.operand}, (out.operand,), defines, uniforms)
+    )
     return out
 
 
@@ -50,7 +52,11 @@ def pictures(coverage: np.ndarray, pairs: Pairs, size: tuple[int, int], samples:
     words = coverage.view(np.uint32)[:, : 2 * samples].reshape(len(pairs), samples, 2)
     bits = (words[..., None] >> np.arange(32, dtype=np.uint32)) & 1  # pair, sample, half, bit
     # bit: quad row (1), quad column (2), pixel row (1), pixel column (1)
-    parts = bits.reshape(len(pairs), samples, 2, 2, 4, 2, 2).transpose(0, 1, 2, 3, 5, 4, 6).reshape(len(pairs), samples, 8, 8)
+    parts = (
+        bits.reshape(len(pairs), samples, 2, 2, 4, 2, 2)
+        .transpose(0, 1, 2, 3, 5, 4, 6)
+        .reshape(len(pairs), samples, 8, 8)
+    )
     canvas = np.zeros((samples, pairs.up, pairs.across, 8, 8), np.int64)
     for s in range(samples):
         np.add.at(canvas[s], (pairs.y, pairs.x), parts[:, s].astype(np.int64))

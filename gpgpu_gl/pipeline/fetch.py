@@ -66,7 +66,9 @@ def fetch(
         elif name in given:
             value, suffix = given[name], ""
         else:
-            raise GpgpuError(f"the vertex shader reads the attribute {name!r}, which was not given; given are {', '.join(given) or 'none'}")
+            raise GpgpuError(
+                f"the vertex shader reads the attribute {name!r}, which was not given; given are {', '.join(given) or 'none'}"
+            )
         contents.append((_shaped(name, value, attribute), _format(attribute) + suffix, name))
     return Fetched(_stream(indices, vertices, state), indices is not None, vertices, instances, tuple(contents))
 
@@ -96,7 +98,9 @@ def _shaped(name: str, value: np.ndarray, attribute: Any) -> np.ndarray:
         value = value.swapaxes(1, 2)
     flat = value.reshape(len(value), -1)
     if flat.shape[1] > attribute.dimension:
-        raise ShapeError(f"attribute {name} has {attribute.dimension} components in the shader; the values have shape {value.shape}")
+        raise ShapeError(
+            f"attribute {name} has {attribute.dimension} components in the shader; the values have shape {value.shape}"
+        )
     full = np.zeros((len(value), attribute.dimension), dtype)
     if attribute.dimension == 4:
         full[:, 3] = 1

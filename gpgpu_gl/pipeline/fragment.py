@@ -15,7 +15,12 @@ from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.tensor import Tensor, engine, new
 
 SAMPLERS = ("em_coord", "em_weights", "em_float_slots", "em_int_slots", "em_quads", "em_primitives")
-_LAYOUTS = {"em_float_slots": "em_float_layout", "em_int_slots": "em_int_layout", "em_quads": "em_quad_layout", "em_primitives": "em_primitive_layout"}
+_LAYOUTS = {
+    "em_float_slots": "em_float_layout",
+    "em_int_slots": "em_int_layout",
+    "em_quads": "em_quad_layout",
+    "em_primitives": "em_primitive_layout",
+}
 
 
 def shade_fragments(
@@ -37,8 +42,8 @@ def shade_fragments(
     colors = [new(shape, int32 if kind == "int" else float32) for kind in kinds]
     alive = new(shape, float32)
     targets = [t.storage for t in (*colors, alive)]
-    e._barrier([t.storage for t in inputs.values()], moderngl.TEXTURE_FETCH_BARRIER_BIT)
-    e._barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
+    e.barrier([t.storage for t in inputs.values()], moderngl.TEXTURE_FETCH_BARRIER_BIT)
+    e.barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
     gl = raw()
     unit = uniforms.apply(program)
     for name in SAMPLERS:

@@ -173,15 +173,34 @@ def _preprocess(clean: str) -> tuple[str, Interface, dict[str, str]]:
 
 def _condition(text: str, macros: dict[str, str]) -> bool:
     text = re.sub(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))", lambda m: str(int((m[1] or m[2]) in macros)), text)
-    return bool(integer(text.replace("&&", " and ").replace("||", " or ").replace("!", " not ").replace(" not =", "!="), macros))
+    return bool(
+        integer(text.replace("&&", " and ").replace("||", " or ").replace("!", " not ").replace(" not =", "!="), macros)
+    )
 
 
 def integer(text: str, macros: dict[str, str], depth: int = 0) -> int:
     """The value of an integer expression over macros; an unknown name is 0, as in the preprocessor."""
-    known = lambda m: str(integer(macros[m[0]], macros, depth + 1)) if m[0] in macros and depth < 16 else m[0] if m[0] in ("and", "or", "not") else "0"  # noqa: E731
+
+    def known(match: re.Match[str]) -> str:
+        name = match[0]
+        if name in macros and depth < 16:
+            return str(integer(macros[name], macros, depth + 1))
+        return name if name in ("and", "or", "not") else "0"
+
     text = re.sub(r"\b[A-Za-z_]\w*\b", known, text.strip())
     text = re.sub(r"\b(\d+)[uU]\b", r"\1", text).replace("/", "//")
-    allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Constant, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    allowed = (
+        ast.Expression,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.BoolOp,
+        ast.Compare,
+        ast.Constant,
+        ast.operator,
+        ast.unaryop,
+        ast.boolop,
+        ast.cmpop,
+    )
     try:
         tree = ast.parse(text or "0", mode="eval")
         if not all(isinstance(node, allowed) for node in ast.walk(tree)):
@@ -277,7 +296,18 @@ def _statement(head: list[Token], found: Interface, sizes: dict[str, str], clean
     if "storage" not in qualifiers or len(rest) < 2:
         return
     line = clean.count("\n", 0, rest[0][1]) + 1
-    base = Variable("", "", qualifiers["storage"], 0, qualifiers.get("interpolation", "smooth"), location, "", "", tuple(marks), line)
+    base = Variable(
+        "",
+        "",
+        qualifiers["storage"],
+        0,
+        qualifiers.get("interpolation", "smooth"),
+        location,
+        "",
+        "",
+        tuple(marks),
+        line,
+    )
     found.variables += _declarators(rest, base, sizes)
 
 
@@ -312,13 +342,26 @@ def _members(tokens: list[Token], sizes: dict[str, str], clean: str) -> list[Var
         if token[0] == ";":
             qualifiers, marks, rest, _ = _qualified(tokens[start:i])
             if len(rest) >= 2:
-                base = Variable("", "", "", 0, qualifiers.get("interpolation", ""), -1, "", "", tuple(marks), clean.count("\n", 0, rest[0][1]) + 1)
+                base = Variable(
+                    "",
+                    "",
+                    "",
+                    0,
+                    qualifiers.get("interpolation", ""),
+                    -1,
+                    "",
+                    "",
+                    tuple(marks),
+                    clean.count("\n", 0, rest[0][1]) + 1,
+                )
                 found += _declarators(rest, base, sizes)
             start = i + 1
     return found
 
 
-def _block(tokens: list[Token], head: list[Token], i: int, close: int, found: Interface, sizes: dict[str, str], clean: str) -> int:
+def _block(
+    tokens: list[Token], head: list[Token], i: int, close: int, found: Interface, sizes: dict[str, str], clean: str
+) -> int:
     qualifiers, _, rest, _ = _qualified(head)
     name = rest[0][0] if rest else ""
     end = close + 1
@@ -328,7 +371,9 @@ def _block(tokens: list[Token], head: list[Token], i: int, close: int, found: In
     storage = qualifiers.get("storage", "")
     for member in _members(tokens[i + 1 : close], sizes, clean):
         interpolation = member.interpolation or qualifiers.get("interpolation", "smooth")
-        found.variables.append(replace(member, storage=storage, interpolation=interpolation, block=name, instance=instance))
+        found.variables.append(
+            replace(member, storage=storage, interpolation=interpolation, block=name, instance=instance)
+        )
     # The head up to and with the brace, and the end from the closing brace to the semicolon.
     last = tokens[end][2] if end < len(tokens) else tokens[-1][2]
     found.blocks.append((name, storage, (head[0][1], tokens[i][2]), (tokens[close][1], last)))

@@ -17,8 +17,23 @@ from gpgpu_gl.pipeline.program import Uniforms
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.tensor import tensor
 
-_COMPARE = {"never": "NEVER", "less": "LESS", "equal": "EQUAL", "lequal": "LEQUAL", "greater": "GREATER", "notequal": "NOTEQUAL", "gequal": "GEQUAL", "always": "ALWAYS"}
-_EQUATION = {"add": "FUNC_ADD", "subtract": "FUNC_SUBTRACT", "reverse_subtract": "FUNC_REVERSE_SUBTRACT", "min": "MIN", "max": "MAX"}
+_COMPARE = {
+    "never": "NEVER",
+    "less": "LESS",
+    "equal": "EQUAL",
+    "lequal": "LEQUAL",
+    "greater": "GREATER",
+    "notequal": "NOTEQUAL",
+    "gequal": "GEQUAL",
+    "always": "ALWAYS",
+}
+_EQUATION = {
+    "add": "FUNC_ADD",
+    "subtract": "FUNC_SUBTRACT",
+    "reverse_subtract": "FUNC_REVERSE_SUBTRACT",
+    "min": "MIN",
+    "max": "MAX",
+}
 _FORMAT = {"rgba32f": "RGBA32F", "rgba8": "RGBA8", "srgb8_alpha8": "SRGB8_ALPHA8", "rgba32i": "RGBA32I"}
 
 
@@ -48,7 +63,9 @@ class Targets:
         status = gl.glCheckFramebufferStatus(gl.GL_FRAMEBUFFER)
         if status != gl.GL_FRAMEBUFFER_COMPLETE:
             self.release()
-            raise DeviceError(f"this device cannot draw to {formats} with {samples} samples (framebuffer status {status:#x})")
+            raise DeviceError(
+                f"this device cannot draw to {formats} with {samples} samples (framebuffer status {status:#x})"
+            )
 
     def release(self) -> None:
         gl = raw()
@@ -141,7 +158,14 @@ def _blending(state: State, targets: int) -> None:
 
 
 def draw(
-    ctx: moderngl.Context, program: Any, state: State, fetched: Fetched, uniforms: Uniforms, size: tuple[int, int], kinds: list[str], onto: Frame | None
+    ctx: moderngl.Context,
+    program: Any,
+    state: State,
+    fetched: Fetched,
+    uniforms: Uniforms,
+    size: tuple[int, int],
+    kinds: list[str],
+    onto: Frame | None,
 ) -> Frame:
     """Clears (or fills from onto), draws, resolves and reads back."""
     gl = raw()
@@ -156,7 +180,9 @@ def draw(
             contents.append((things[-1], form, name))
         index = None
         if fetched.indexed and len(fetched.stream):
-            index = ctx.buffer(np.where(fetched.stream == RESTART, 0xFFFFFFFF, fetched.stream).astype(np.uint32).tobytes())
+            index = ctx.buffer(
+                np.where(fetched.stream == RESTART, 0xFFFFFFFF, fetched.stream).astype(np.uint32).tobytes()
+            )
             things.append(index)
         vao = ctx.vertex_array(program, contents, index)
         things.append(vao)
@@ -165,7 +191,9 @@ def draw(
         if len(fetched.stream):
             with applied(state, size, len(kinds)):
                 gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, targets.framebuffer)
-                vao.render(getattr(moderngl, state.mode.upper()), vertices=len(fetched.stream), instances=fetched.instances)
+                vao.render(
+                    getattr(moderngl, state.mode.upper()), vertices=len(fetched.stream), instances=fetched.instances
+                )
         if state.samples > 1:
             single = Targets(state, size, kinds, 1)
             _resolve(targets, single)
@@ -219,10 +247,26 @@ def _fill(state: State, targets: Targets, kinds: list[str], onto: Frame) -> None
             data = np.concatenate([srgb_encode(data[..., :3]), data[..., 3:]], -1)
         if form != "rgba32f":
             data = np.rint(np.clip(data, 0, 1) * 255).astype(np.uint8)
-        copy(_FORMAT[form], gl.GL_RGBA, gl.GL_UNSIGNED_BYTE if form != "rgba32f" else gl.GL_FLOAT, data, gl.GL_COLOR_ATTACHMENT0, i, gl.GL_COLOR_BUFFER_BIT)
+        copy(
+            _FORMAT[form],
+            gl.GL_RGBA,
+            gl.GL_UNSIGNED_BYTE if form != "rgba32f" else gl.GL_FLOAT,
+            data,
+            gl.GL_COLOR_ATTACHMENT0,
+            i,
+            gl.GL_COLOR_BUFFER_BIT,
+        )
     packed = np.zeros((height, width), [("depth", np.float32), ("stencil", np.uint32)])
     packed["depth"], packed["stencil"] = onto.depth.numpy(), onto.stencil.numpy()
-    copy("DEPTH32F_STENCIL8", gl.GL_DEPTH_STENCIL, gl.GL_FLOAT_32_UNSIGNED_INT_24_8_REV, packed.view(np.uint32), gl.GL_DEPTH_STENCIL_ATTACHMENT, 0, gl.GL_DEPTH_BUFFER_BIT | gl.GL_STENCIL_BUFFER_BIT)
+    copy(
+        "DEPTH32F_STENCIL8",
+        gl.GL_DEPTH_STENCIL,
+        gl.GL_FLOAT_32_UNSIGNED_INT_24_8_REV,
+        packed.view(np.uint32),
+        gl.GL_DEPTH_STENCIL_ATTACHMENT,
+        0,
+        gl.GL_DEPTH_BUFFER_BIT | gl.GL_STENCIL_BUFFER_BIT,
+    )
     gl.glDeleteFramebuffers(1, [read])
     gl.glDeleteTextures(len(names), names)
     gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, targets.framebuffer)

@@ -10,6 +10,10 @@ import numpy as np
 
 from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.elementwise import astype
+from gpgpu_gl.ops.reduce import mean
+from gpgpu_gl.ops.reduce import sum as sum_
+from gpgpu_gl.ops.shape import getitem, reshape
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.probe import Profile
 from gpgpu_gl.pipeline.quads import Quads
@@ -64,7 +68,9 @@ def merge(
     inputs |= {f"c{i}": t for i, t in enumerate(colors)}
     if onto is not None:
         inputs |= {f"d{i}": t for i, t in enumerate(onto.colors)}
-        inputs["ds"] = tensor(np.stack([onto.depth.numpy(), onto.stencil.numpy(), *[np.zeros((height, width), np.float32)] * 2], -1))
+        inputs["ds"] = tensor(
+            np.stack([onto.depth.numpy(), onto.stencil.numpy(), *[np.zeros((height, width), np.float32)] * 2], -1)
+        )
     outputs = [new((samples * height, width, 4), int32 if t.dtype == int32 else float32) for t in colors]
     outputs.append(new((samples * height, width, 4), float32))
     one = 1 << profile.subpixel_bits
@@ -109,7 +115,9 @@ def _defines(state: State, targets: int, shader_depth: bool, onto: bool) -> dict
             source, destination = blend.pair("source"), blend.pair("destination")
             four = (source[0], destination[0], source[1], destination[1])
             defines[f"FACTORS_{i}"] = "ivec4(" + ", ".join(str(FACTORS.index(f)) for f in four) + ")"
-            defines[f"EQUATIONS_{i}"] = "ivec2(" + ", ".join(str(EQUATIONS.index(e)) for e in blend.pair("equation")) + ")"
+            defines[f"EQUATIONS_{i}"] = (
+                "ivec2(" + ", ".join(str(EQUATIONS.index(e)) for e in blend.pair("equation")) + ")"
+            )
     for name, s in zip(("FRONT", "BACK"), state.stencils or (Stencil(), Stencil()), strict=True):
         defines[f"{name}_0"] = COMPARE.index(s.compare)
         for i, operation in enumerate((s.fail, s.depth_fail, s.depth_pass)):
@@ -121,16 +129,19 @@ def _frame(outputs: list[Tensor], state: State, size: tuple[int, int]) -> Frame:
     width, height = size
     *colors, facts = outputs
     if state.samples == 1:
-        return Frame(colors, facts[..., 0], facts[..., 1].astype(int32), facts[..., 2:])
-    apart = [t.reshape((state.samples, height, width, 4)) for t in outputs]
+        stencil = astype(getitem(facts, (..., 1)), int32)
+        return Frame(colors, getitem(facts, (..., 0)), stencil, getitem(facts, (..., slice(2, None))))
+    apart = [reshape(t, (state.samples, height, width, 4)) for t in outputs]
     resolved = [resolve(t, state.format_of(i)) for i, t in enumerate(apart[:-1])]
     # The resolve of depth and stencil takes one sample, the first.
     held = apart[-1]
-    return Frame(resolved, held[0, :, :, 0], held[0, :, :, 1].astype(int32), held[:, :, :, 2:].sum(0), (apart[:-1], held))
+    first, counts = getitem(held, 0), sum_(getitem(held, (..., slice(2, None))), axis=0)
+    depth, stencil = getitem(first, (..., 0)), astype(getitem(first, (..., 1)), int32)
+    return Frame(resolved, depth, stencil, counts, (apart[:-1], held))
 
 
 def resolve(samples: Tensor, form: str) -> Tensor:
     """(samples, H, W, 4) to (H, W, 4): the mean, in linear light; integers take the first sample."""
     if form not in FORMATS or samples.dtype == int32:
-        return samples[0]
-    return samples.mean(0)
+        return getitem(samples, 0)
+    return mean(samples, axis=0)

@@ -87,10 +87,12 @@ class Pipeline:
 
     def _locations(self) -> dict[str, int]:
         plain = {v.name: v.location for v in self.fragment.interface.of("out")}
-        return {name: at for name, at, _ in self.outputs if plain.get(name.split("[")[0], -1) < 0 and not name.endswith("]")}
+        return {
+            name: at for name, at, _ in self.outputs if plain.get(name.split("[")[0], -1) < 0 and not name.endswith("]")
+        }
 
     def _kinds(self) -> list[str]:
-        """"float" or "int" for every location up to the highest."""
+        """ "float" or "int" for every location up to the highest."""
         found = {at: "int" if kind != "float" else "float" for _, at, kind in self.outputs}
         return [found.get(at, "float") for at in range(max(found, default=-1) + 1)]
 
@@ -136,7 +138,9 @@ class Pipeline:
                 program = self._program("vertex")
                 bound.apply(program)
                 fetched = fetch(program, state, attributes, indices, instances, instance_attributes, count)
-                vertices = shade_vertices(self.device.ctx, program, self.vertex, self.link, fetched, state.clip_distances)
+                vertices = shade_vertices(
+                    self.device.ctx, program, self.vertex, self.link, fetched, state.clip_distances
+                )
                 bound.unbind()
                 assembled = assemble(fetched, state)
                 clipped = clip(vertices, assembled, state, self.link.floats)
@@ -169,7 +173,9 @@ class Pipeline:
         edges, planes = self._figures(corners, trace.clipped.vertices, trace)
         trace.edges, trace.planes = edges, planes
         trace.pairs = bin_primitives(edges, trace.size, profile.subpixel_bits)
-        trace.coverage = rasterise(upload_pairs(trace.pairs), upload_edges(edges, profile.subpixel_bits), profile, state.samples)
+        trace.coverage = rasterise(
+            upload_pairs(trace.pairs), upload_edges(edges, profile.subpixel_bits), profile, state.samples
+        )
         trace.quads_found = find_quads(trace.coverage.numpy(), trace.pairs, state.samples)
 
     def _figures(self, corners: np.ndarray, vertices: Vertices, trace: Trace) -> tuple[Edges, Planes]:
@@ -190,10 +196,16 @@ class Pipeline:
         state, quads = self.state, trace.quads_found
         points = state.primitive == "points"
         table, rows = tensor(quads.table()), tensor(trace.planes.rows())
-        near, far = sorted(state.depth_range) if state.depth_clamp else (0.0, 1.0)
-        trace.fragcoord, trace.barycentric = place_fragments(quads, table, tensor(trace.planes.at(trace.pairs)), rows, (near, far), points)
+        trace.fragcoord, trace.barycentric = place_fragments(
+            quads, table, tensor(trace.planes.at(trace.pairs)), rows, points
+        )
         corners = tensor(trace.corner_table())
-        inputs = {"em_coord": trace.fragcoord, "em_weights": trace.barycentric, "em_quads": table, "em_primitives": corners}
+        inputs = {
+            "em_coord": trace.fragcoord,
+            "em_weights": trace.barycentric,
+            "em_quads": table,
+            "em_primitives": corners,
+        }
         for name, slots, values in (
             ("em_float_slots", self.link.floats, trace.clipped.vertices.floats),
             ("em_int_slots", self.link.ints, trace.clipped.vertices.ints),
@@ -211,7 +223,18 @@ class Pipeline:
         shader_depth = "gl_FragDepth" in self.fragment.interface.words
         trace.onto = onto
         trace.frame = merge(
-            state, trace.profile, trace.size, trace.pairs, quads, trace.front, trace.coverage, trace.shaded, trace.alive, rows, shader_depth, onto
+            state,
+            trace.profile,
+            trace.size,
+            trace.pairs,
+            quads,
+            trace.front,
+            trace.coverage,
+            trace.shaded,
+            trace.alive,
+            rows,
+            shader_depth,
+            onto,
         )
 
     # --- the hardware
@@ -246,4 +269,6 @@ def _check_onto(onto: Frame | None, state: State, size: tuple[int, int], targets
     if state.samples != 1:
         raise ShapeError("onto= continues a frame of one sample; a multisample frame was resolved already")
     if onto.depth.shape != (size[1], size[0]) or len(onto.colors) != targets:
-        raise ShapeError(f"onto= has {len(onto.colors)} targets of shape {onto.depth.shape}; this draw has {targets} of {(size[1], size[0])}")
+        raise ShapeError(
+            f"onto= has {len(onto.colors)} targets of shape {onto.depth.shape}; this draw has {targets} of {(size[1], size[0])}"
+        )

@@ -57,7 +57,10 @@ def _probe(which: Device) -> Profile:
             bottom, top = bool(square[2, 4]), bool(square[6, 4])
             # An edge just beyond a centre, by less and by more than half of the finest step.
             step = 2.0**-bits
-            near, far = (draw([[0, 0], [4.5 + s, 0], [4.5 + s, 16], [0, 0], [4.5 + s, 16], [0, 16]])[8, 4] for s in (0.4 * step, 0.6 * step))
+            near, far = (
+                draw([[0, 0], [4.5 + s, 0], [4.5 + s, 16], [0, 0], [4.5 + s, 16], [0, 16]])[8, 4]
+                for s in (0.4 * step, 0.6 * step)
+            )
             known = left != right and bottom != top and bool(near) == right and bool(far)
             samples = _samples(draw) if which.info.get("GL_MAX_SAMPLES", 1) >= 4 else Profile.samples
         finally:
@@ -86,7 +89,8 @@ class _Canvas:
     def __init__(self, ctx: moderngl.Context) -> None:
         self.ctx = ctx
         self.program = ctx.program(
-            vertex_shader=source.load("pipeline/probe.vert").text, fragment_shader=source.load("pipeline/probe.frag").text
+            vertex_shader=source.load("pipeline/probe.vert").text,
+            fragment_shader=source.load("pipeline/probe.frag").text,
         )
         self.texture = ctx.texture((_SIDE, _SIDE), 4, dtype="f4")
         self.target = ctx.framebuffer([self.texture])
@@ -101,7 +105,9 @@ class _Canvas:
         vao.render(moderngl.TRIANGLES)
         vao.release()
         buffer.release()
-        return np.frombuffer(self.target.read(components=4, dtype="f4"), np.float32).reshape(_SIDE, _SIDE, 4)[..., 0] > 0
+        return (
+            np.frombuffer(self.target.read(components=4, dtype="f4"), np.float32).reshape(_SIDE, _SIDE, 4)[..., 0] > 0
+        )
 
     def release(self) -> None:
         for thing in (self.target, self.texture, self.program):

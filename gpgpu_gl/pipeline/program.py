@@ -18,15 +18,30 @@ from gpgpu_gl.tensor import Tensor
 _INTEGERS = {5124, 35667, 35668, 35669}  # int, ivec2 to ivec4
 _UNSIGNED = {5125, 36294, 36295, 36296}
 _BOOLS = {35670, 35671, 35672, 35673}
-_MATRICES = {35674: (2, 2), 35675: (3, 3), 35676: (4, 4), 35685: (2, 3), 35686: (2, 4), 35687: (3, 2), 35688: (3, 4), 35689: (4, 2), 35690: (4, 3)}
+_MATRICES = {
+    35674: (2, 2),
+    35675: (3, 3),
+    35676: (4, 4),
+    35685: (2, 3),
+    35686: (2, 4),
+    35687: (3, 2),
+    35688: (3, 4),
+    35689: (4, 2),
+    35690: (4, 3),
+}
 _SAMPLERS = {*range(35677, 35683), *range(36288, 36293), *range(36297, 36312), 36289, 36293}
-_SIZES = {5126: 1, 35664: 2, 35665: 3, 35666: 4, 5124: 1, 35667: 2, 35668: 3, 35669: 4, 5125: 1, 36294: 2, 36295: 3, 36296: 4, 35670: 1, 35671: 2, 35672: 3, 35673: 4}  # fmt: skip
+_SIZES = {
+    first + i: i + 1 if i else 1  # a scalar, then its vectors of 2 to 4
+    for kinds in ((5126, 35664), (5124, 35667), (5125, 36294), (35670, 35671))
+    for first, i in ((kinds[0], 0), *((kinds[1] - 1, n) for n in (1, 2, 3)))
+}
 
 
 def build(ctx: moderngl.Context, stages: Mapping[str, Source], **options: Any) -> Any:
     """A linked program of {"vertex": ..., "fragment": ...}. Raises ShaderError with file:line of the user's file."""
+    make: Any = ctx.program
     try:
-        return ctx.program(**{f"{stage}_shader": loaded.text for stage, loaded in stages.items()}, **options)
+        return make(**{f"{stage}_shader": loaded.text for stage, loaded in stages.items()}, **options)
     except moderngl.Error as error:
         log = str(error)
         stage = next((s for s in stages if re.search(rf"{s}_shader", log)), next(iter(stages)))
@@ -73,10 +88,10 @@ class Uniforms:
         unit = first_unit
         self.units = []
         for name in program:
-            member = program[name]
-            if isinstance(member, moderngl.UniformBlock):
+            member: Any = program[name]
+            if type(member) is moderngl.UniformBlock:
                 self._block(program, name, member)
-            elif isinstance(member, moderngl.Uniform) and not name.startswith("em_"):
+            elif type(member) is moderngl.Uniform and not name.startswith("em_"):
                 if member.gl_type in _SAMPLERS:
                     units = list(range(unit, unit + member.array_length))
                     for i, at in enumerate(units):
@@ -115,7 +130,14 @@ class Uniforms:
             full, length, kind = gl.glGetActiveUniform(glo, int(member))
             full = full.decode() if isinstance(full, bytes) else str(full)
             short = re.sub(r"\[0\]$", "", full)
-            value = next((self.values[key] for key in (short, short.removeprefix(f"{name}."), f"{name}.{short}") if key in self.values), None)
+            value = next(
+                (
+                    self.values[key]
+                    for key in (short, short.removeprefix(f"{name}."), f"{name}.{short}")
+                    if key in self.values
+                ),
+                None,
+            )
             if value is None:
                 continue
             facts = {}
@@ -149,7 +171,9 @@ def _elements(name: str, value: Any, kind: int, length: int) -> np.ndarray:
     if kind in _MATRICES:
         columns, rows = _MATRICES[kind]
         if data.size != length * rows * columns or data.shape[-2:] != (rows, columns):
-            raise ShapeError(f"uniform {name} is {length} x a matrix of {rows} rows and {columns} columns; the value has shape {data.shape}")
+            raise ShapeError(
+                f"uniform {name} is {length} x a matrix of {rows} rows and {columns} columns; the value has shape {data.shape}"
+            )
         return np.ascontiguousarray(data.reshape(length, rows, columns).swapaxes(1, 2))
     size = _SIZES.get(kind, 0)
     if data.size == size * length or (data.size % max(size, 1) == 0 and data.size > size * length):

@@ -33,7 +33,9 @@ class Planes:
 
     def rows(self) -> np.ndarray:
         """(n, 12) float32 for the kernels: slopes in x and y of each plane, then 1/w of the corners."""
-        return np.concatenate([self.slope.reshape(-1, 8), self.inverse_w, np.zeros((len(self.anchor), 1))], 1).astype(np.float32)
+        return np.concatenate([self.slope.reshape(-1, 8), self.inverse_w, np.zeros((len(self.anchor), 1))], 1).astype(
+            np.float32
+        )
 
 
 def triangle_planes(window: np.ndarray) -> Planes:
@@ -43,7 +45,10 @@ def triangle_planes(window: np.ndarray) -> Planes:
     area = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (x[:, 2] - x[:, 0]) * (y[:, 1] - y[:, 0])
     with np.errstate(all="ignore"):  # a sliver may have an area on the grid and none off it
         inverse = np.where(area != 0, 1 / area, 0)[:, None]
-    weights = np.stack([np.roll(y, -1, 1) - np.roll(y, -2, 1), np.roll(x, -2, 1) - np.roll(x, -1, 1)], -1) * inverse[..., None]
+    weights = (
+        np.stack([np.roll(y, -1, 1) - np.roll(y, -2, 1), np.roll(x, -2, 1) - np.roll(x, -1, 1)], -1)
+        * inverse[..., None]
+    )
     value = np.concatenate([np.tile([1.0, 0.0, 0.0], (len(p), 1)), z[:, :1]], 1)
     depth = (weights * z[..., None]).sum(1, keepdims=True)
     return Planes(p[:, 0, :2], value, np.concatenate([weights, depth], 1), p[..., 3])

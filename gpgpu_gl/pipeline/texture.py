@@ -103,6 +103,7 @@ class Bound:
 
 
 def _upload(ctx: moderngl.Context, texture: Texture) -> Any:
+    made: Any
     data = texture.array()
     kind = {"u": "f1", "f": "f4", "i": "i4"}[data.dtype.kind]
     channels = data.shape[-1]

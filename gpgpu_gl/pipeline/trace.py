@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpgpu_gl.errors import GpgpuError
+from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.clip import Clipped
@@ -86,7 +87,7 @@ class Trace:
         """(H, W) how many fragments came to the tests at each pixel (with multisampling, samples)."""
         if self.frame.counts is None:
             raise GpgpuError("the hardware's frame has no count of fragments")
-        return self.frame.counts[..., 0]
+        return getitem(self.frame.counts, (..., 0))
 
     # --- stages
 
@@ -132,7 +133,9 @@ class Trace:
                 kind, first, count = place.split(":")
                 slots = self.slots["em_float_slots" if kind == "f" else "em_int_slots"]
                 return slots[:, 4 * int(first) : 4 * (int(first) + int(count))]
-        raise GpgpuError(f"the fragment shader has no input {name!r}; it has {', '.join(k for k, _ in self.pipeline.link.names) or 'none'}")
+        raise GpgpuError(
+            f"the fragment shader has no input {name!r}; it has {', '.join(k for k, _ in self.pipeline.link.names) or 'none'}"
+        )
 
     def corner_table(self) -> np.ndarray:
         """(primitives, 8) int32 for the kernels: three vertices and the provoking one, gl_PrimitiveID, front facing."""

@@ -40,7 +40,9 @@ def varyings(vertex: Shader, link: Link, clip_distances: int) -> list[str]:
     return names + [v.key for v in link.captured]
 
 
-def shade_vertices(ctx: moderngl.Context, program: Any, vertex: Shader, link: Link, fetched: Fetched, clip_distances: int) -> Vertices:
+def shade_vertices(
+    ctx: moderngl.Context, program: Any, vertex: Shader, link: Link, fetched: Fetched, clip_distances: int
+) -> Vertices:
     """Runs the vertex shader once for each vertex of each instance: vertex v of instance i is row i * count + v."""
     total = fetched.count * fetched.instances
     names = varyings(vertex, link, clip_distances)
@@ -51,15 +53,18 @@ def shade_vertices(ctx: moderngl.Context, program: Any, vertex: Shader, link: Li
     if total:
         buffers = [ctx.buffer(array.tobytes()) for array, _, _ in fetched.contents]
         out = ctx.buffer(reserve=total * width * 4)
-        vao = ctx.vertex_array(program, [(b, form, name) for b, (_, form, name) in zip(buffers, fetched.contents, strict=True)])
+        vao = ctx.vertex_array(
+            program, [(b, form, name) for b, (_, form, name) in zip(buffers, fetched.contents, strict=True)]
+        )
         try:
             # Nothing is drawn, but a draw needs a complete framebuffer, and a headless context has none.
             engine()._target([new((1, 4), float32).storage]).use()
             vao.transform(out, moderngl.POINTS, vertices=fetched.count, instances=fetched.instances)
             data = np.frombuffer(out.read(), np.float32).reshape(total, width)
         finally:
-            for thing in (vao, out, *buffers):
-                thing.release()
+            vao.release()
+            for buffer in (out, *buffers):
+                buffer.release()
     floats = np.zeros((total, len(link.floats), 4), np.float32)
     ints = np.zeros((total, len(link.ints), 4), np.int32)
     at = 4 + sized + planes

@@ -24,7 +24,15 @@ _RENAMED = {
     "gl_PointCoord": "em_PointCoord",
 }
 _WORDS = re.compile(r"\b(" + "|".join(_RENAMED) + r")\b")
-_UNSUPPORTED = ("gl_SampleID", "gl_SamplePosition", "gl_SampleMask", "gl_SampleMaskIn", "gl_Layer", "gl_ViewportIndex", "dual_source")
+_UNSUPPORTED = (
+    "gl_SampleID",
+    "gl_SamplePosition",
+    "gl_SampleMask",
+    "gl_SampleMaskIn",
+    "gl_Layer",
+    "gl_ViewportIndex",
+    "dual_source",
+)
 _INT_CASTS = {("int", 1): "int", ("uint", 1): "uint"}
 
 
@@ -78,7 +86,10 @@ class Link:
 def link(vertex: Shader, fragment: Shader) -> Link:
     """Finds the vertex output of every fragment input. Raises ShaderError for one that is missing or of another type."""
     outputs = vertex.interface.of("out")
-    captured, floats, ints, places, names = [], [], [], [], []
+    captured: list[Variable] = []
+    floats: list[Slot] = []
+    ints: list[Slot] = []
+    places, names = [], []
     for wanted in fragment.interface.of("in"):
         if wanted.name.startswith("gl_"):
             continue
@@ -142,7 +153,9 @@ def body(fragment: Shader) -> str:
             edits.append((*head, f"struct {name} {{" if instance else ""))
             edits += [] if instance else [(*tail, "")]
     for start, end, new in sorted(set(edits), reverse=True):
-        text = text[:start] + (new + "\n" * text.count("\n", start, end) if new else _blank(text[start:end])) + text[end:]
+        text = (
+            text[:start] + (new + "\n" * text.count("\n", start, end) if new else _blank(text[start:end])) + text[end:]
+        )
     lines = _WORDS.sub(lambda m: _RENAMED[m[0]], text).split("\n")
     for i, line in enumerate(lines):
         if i == face.version_line or re.match(r"\s*#\s*extension\b", line):

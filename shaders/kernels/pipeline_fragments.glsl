@@ -4,7 +4,7 @@
 // the centre of the tile's first pixel, linear in the window; primitives (n, 12): how the three weights and the depth
 // change per pixel in x and y, then 1/w at the corners.
 // Outputs: o0 x, y, depth, 1/w; o1 the weights, perspective-correct (points: 1, then gl_PointCoord).
-// Uniforms: count of quads, columns of quads; range of depths.
+// Uniforms: count of quads, columns of quads.
 #default POINTS 0
 
 uniform quads_SAMPLER quads;
@@ -14,7 +14,6 @@ uniform ivec4 planes_layout;
 uniform primitives_SAMPLER primitives;
 uniform ivec4 primitives_layout;
 uniform int count, columns;
-uniform vec2 range;
 
 void point(ivec2 p) {
   int q = (p.y / 2) * columns + p.x / 2;
@@ -30,12 +29,12 @@ void point(ivec2 p) {
   vec2 step = vec2(pixel & 7);
   vec4 v = base + vec4(a.xz, b.xz) * step.x + vec4(a.yw, b.yw) * step.y;
 #if POINTS
-  o0 = vec4(vec2(pixel) + 0.5, clamp(v.w, range.x, range.y), c.x);
+  o0 = vec4(vec2(pixel) + 0.5, v.w, c.x);
   o1 = vec4(v.xyz, 0.0);
 #else
   vec3 shares = v.xyz * c.xyz;
   float w = shares.x + shares.y + shares.z;
-  o0 = vec4(vec2(pixel) + 0.5, clamp(v.w, range.x, range.y), w);
+  o0 = vec4(vec2(pixel) + 0.5, v.w, w);
   o1 = vec4(shares / w, 0.0);
 #endif
 }
