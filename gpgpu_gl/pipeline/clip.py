@@ -205,9 +205,12 @@ def _against(
         if crosses.any():
             inner, outer = np.where(da >= 0, a, b)[crosses], np.where(da >= 0, b, a)[crosses]
             d_in, d_out = d(inner), d(outer)
-            # From the outer vertex towards the inner one.
-            t = (d_out / (d_out - d_in)).astype(F)
-            out[rows[crosses], filled[crosses]] = pool.between(outer, inner, t)
+            # From the nearer vertex, whose share is then the more exact one.
+            swap = -d_out >= d_in
+            near, far = np.where(swap, inner, outer), np.where(swap, outer, inner)
+            d_near, d_far = np.where(swap, d_in, d_out), np.where(swap, d_out, d_in)
+            t = (d_near / (d_near - d_far)).astype(F)
+            out[rows[crosses], filled[crosses]] = pool.between(near, far, t)
             filled[crosses] += 1
         if line:
             keep = alive & (db >= 0)

@@ -12,6 +12,7 @@ import numpy as np
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl import source
 from gpgpu_gl.gl.context import device
+from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.pipeline.assemble import assemble
 from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
@@ -98,6 +99,7 @@ class Pipeline:
 
     def release(self) -> None:
         """Frees the programs; the next run compiles them anew."""
+        raw().glUseProgram(0)  # a program in use would outlive its release
         for program in self._programs.values():
             program.release()
         self._programs.clear()

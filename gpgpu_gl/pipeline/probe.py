@@ -110,5 +110,6 @@ class _Canvas:
         )
 
     def release(self) -> None:
+        raw().glUseProgram(0)  # a program in use would outlive its release
         for thing in (self.target, self.texture, self.program):
             thing.release()

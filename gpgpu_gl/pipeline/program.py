@@ -48,6 +48,10 @@ def build(ctx: moderngl.Context, stages: Mapping[str, Source], **options: Any) -
         raise ShaderError(f"the {stage} shader does not compile or link:\n" + explain(log, stages[stage])) from None
 
 
+def _type(uniform: Any) -> int:
+    return uniform.gl_type
+
+
 def flatten(uniforms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Names as OpenGL has them: {"light": {"color": c}} is light.color, {"lights": [{...}]} lights[0]...."""
     for name, value in uniforms.items():
@@ -92,14 +96,14 @@ class Uniforms:
             if type(member) is moderngl.UniformBlock:
                 self._block(program, name, member)
             elif type(member) is moderngl.Uniform and not name.startswith("em_"):
-                if member.gl_type in _SAMPLERS:
+                if _type(member) in _SAMPLERS:
                     units = list(range(unit, unit + member.array_length))
                     for i, at in enumerate(units):
                         self._texture(name if member.array_length == 1 else f"{name}[{i}]", at)
                     member.value = units[0] if len(units) == 1 else units
                     unit += len(units)
                 elif name in self.values:
-                    member.write(_bytes(name, self.values[name], member.gl_type, member.array_length))
+                    member.write(_bytes(name, self.values[name], _type(member), member.array_length))
         return unit
 
     def _texture(self, name: str, unit: int) -> None:
