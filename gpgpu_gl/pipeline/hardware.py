@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections.abc import Iterator
 from typing import Any
 
@@ -221,6 +222,8 @@ def _clear(state: State, targets: Targets, kinds: list[str], onto: Frame | None)
 def _fill(state: State, targets: Targets, kinds: list[str], onto: Frame) -> None:
     """Copies a frame into the targets, through textures of the same formats."""
     gl = raw()
+    from OpenGL.raw.GL.VERSION.GL_1_0 import glTexImage2D
+
     width, height = targets.size
     read = int(gl.glGenFramebuffers(1))
     names: list[int] = []
@@ -229,7 +232,10 @@ def _fill(state: State, targets: Targets, kinds: list[str], onto: Frame) -> None
         name = int(gl.glGenTextures(1))
         names.append(name)
         gl.glBindTexture(gl.GL_TEXTURE_2D, name)
-        gl.glTexImage2D(gl.GL_TEXTURE_2D, 0, gl_name(form), width, height, 0, layout, kind, np.ascontiguousarray(data))
+        array = np.ascontiguousarray(data)  # the unwrapped call: PyOpenGL's wrapper does not know packed depth
+        glTexImage2D(
+            gl.GL_TEXTURE_2D, 0, gl_name(form), width, height, 0, layout, kind, ctypes.c_void_p(array.ctypes.data)
+        )
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, read)
         gl.glFramebufferTexture2D(gl.GL_READ_FRAMEBUFFER, place, gl.GL_TEXTURE_2D, name, 0)
         if mask == gl.GL_COLOR_BUFFER_BIT:

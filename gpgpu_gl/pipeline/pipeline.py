@@ -191,7 +191,8 @@ class Pipeline:
         rows = trace.primitives.corners[:, 0]
         own = vertices.size[rows] if vertices.size is not None and state.point_size is None else None
         sizes = np.full(len(rows), state.point_size or 1.0, np.float32) if own is None else own
-        return point_edges(corners[:, 0], sizes, profile), point_planes(corners[:, 0], sizes)
+        edges = point_edges(corners[:, 0], sizes, profile)
+        return edges, point_planes(corners[:, 0], edges, profile.subpixel_bits)
 
     def _shade(self, trace: Trace, bound: Uniforms, onto: Frame | None) -> None:
         """Interpolation, fragment shading, per-fragment operations."""
