@@ -30,7 +30,7 @@ class Primitives:
 def assemble(fetched: Fetched, state: State) -> Primitives:
     """Groups the vertex stream into primitives as OpenGL 4.6 section 10.1 says, for every instance in turn."""
     parts, first = [], []
-    for run in _runs(fetched.stream):
+    for run in runs_of(fetched.stream):
         corners, provoking = _group(run, state)
         parts.append(corners)
         first.append(provoking)
@@ -45,7 +45,7 @@ def assemble(fetched: Fetched, state: State) -> Primitives:
     )
 
 
-def _runs(stream: np.ndarray) -> list[np.ndarray]:
+def runs_of(stream: np.ndarray) -> list[np.ndarray]:
     """The stream cut at restarts."""
     cuts = np.nonzero(stream == RESTART)[0]
     return [part[part != RESTART] for part in np.split(stream, cuts)] if len(cuts) else [stream]

@@ -138,6 +138,37 @@ def applied(state: State, size: tuple[int, int], targets: int) -> Iterator[None]
         gl.glPointSize(1.0)
 
 
+# Pipeline statistics queries (OpenGL 4.6, or an extension), by the names that Cost has.
+_STATISTICS = {
+    "vertices_submitted": 0x82EE,
+    "primitives_submitted": 0x82EF,
+    "vertex_shader_invocations": 0x82F0,
+    "fragment_shader_invocations": 0x82F4,
+    "clipping_input_primitives": 0x82F6,
+    "clipping_output_primitives": 0x82F7,
+}
+
+
+@contextlib.contextmanager
+def counted(ctx: moderngl.Context, statistics: dict[str, int] | None) -> Iterator[None]:
+    """Within, the device counts; on leaving, the counts are in `statistics`, where it has these queries."""
+    if statistics is None or (ctx.version_code < 460 and "GL_ARB_pipeline_statistics_query" not in ctx.extensions):
+        yield
+        return
+    gl = raw()
+    names = [int(n) for n in np.atleast_1d(gl.glGenQueries(len(_STATISTICS)))]
+    for name, target in zip(names, _STATISTICS.values(), strict=True):
+        gl.glBeginQuery(target, name)
+    try:
+        yield
+    finally:
+        for target in _STATISTICS.values():
+            gl.glEndQuery(target)
+        for name, key in zip(names, _STATISTICS, strict=True):
+            statistics[key] = int(np.asarray(gl.glGetQueryObjectuiv(name, gl.GL_QUERY_RESULT)).flat[0])
+        gl.glDeleteQueries(len(names), names)
+
+
 def _blending(state: State, targets: int) -> None:
     gl = raw()
     for i in range(targets):
@@ -167,6 +198,7 @@ def draw(
     size: tuple[int, int],
     kinds: list[str],
     onto: Frame | None,
+    statistics: dict[str, int] | None = None,
 ) -> Frame:
     """Clears (or fills from onto), draws, resolves and reads back."""
     gl = raw()
@@ -192,9 +224,10 @@ def draw(
         if len(fetched.stream):
             with applied(state, size, len(kinds)):
                 gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, targets.framebuffer)
-                vao.render(
-                    getattr(moderngl, state.mode.upper()), vertices=len(fetched.stream), instances=fetched.instances
-                )
+                with counted(ctx, statistics):
+                    vao.render(
+                        getattr(moderngl, state.mode.upper()), vertices=len(fetched.stream), instances=fetched.instances
+                    )
         if state.samples > 1:
             single = Targets(state, size, kinds, 1)
             _resolve(targets, single)

@@ -149,6 +149,7 @@ class Pipeline:
                 ndc = divide(clipped.vertices.clip)
                 window = viewport(ndc, state, size)
                 trace = Trace(self, size, profile, fetched, vertices, assembled, clipped, ndc, window)
+                trace.uniforms = bound.values
                 self._rasterise(trace)
                 self._shade(trace, bound, onto)
             finally:
@@ -252,8 +253,13 @@ class Pipeline:
         instance_attributes: Mapping[str, Any] | None = None,
         count: int | None = None,
         onto: Frame | None = None,
+        statistics: dict[str, int] | None = None,
     ) -> Frame:
-        """The same draw by the device's own rasteriser; takes what `run` takes."""
+        """The same draw by the device's own rasteriser; takes what `run` takes.
+
+        statistics: filled with OpenGL's pipeline statistics of the draw, by the names that `Cost` has, where the
+        device counts them.
+        """
         state, size = self.state, check_size(size)
         _check_onto(onto, state, size, len(self._kinds()))
         with self.device.hosted_state(), own_targets(self.device.ctx):
@@ -261,7 +267,7 @@ class Pipeline:
             try:
                 program = self._program("hardware")
                 fetched = fetch(program, state, attributes, indices, instances, instance_attributes, count)
-                return draw(self.device.ctx, program, state, fetched, bound, size, self._kinds(), onto)
+                return draw(self.device.ctx, program, state, fetched, bound, size, self._kinds(), onto, statistics)
             finally:
                 bound.release()
 

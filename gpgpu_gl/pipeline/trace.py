@@ -11,8 +11,10 @@ from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.clip import Clipped
+from gpgpu_gl.pipeline.cost import Clocks, Cost, count_cost
 from gpgpu_gl.pipeline.edges import Edges
 from gpgpu_gl.pipeline.fetch import Fetched
+from gpgpu_gl.pipeline.history import Event, pixel_history
 from gpgpu_gl.pipeline.merge import Frame
 from gpgpu_gl.pipeline.probe import Profile
 from gpgpu_gl.pipeline.quads import Quads
@@ -43,6 +45,7 @@ class Trace:
     frame: Frame
     onto: Frame | None
     culled: int = 0
+    uniforms: dict[str, Any]
 
     def __init__(
         self,
@@ -136,6 +139,17 @@ class Trace:
         raise GpgpuError(
             f"the fragment shader has no input {name!r}; it has {', '.join(k for k, _ in self.pipeline.link.names) or 'none'}"
         )
+
+    def pixel(self, x: int, y: int) -> list[Event]:
+        """Every fragment that touched pixel (x, y), in order, with its inputs and the verdict of the tests.
+
+        y counts up from the bottom. Raises ShapeError outside the target.
+        """
+        return pixel_history(self, x, y)
+
+    def cost(self, lanes: int = 32, clocks: Clocks | None = None) -> Cost:
+        """What the draw would cost on a machine of `lanes` lanes in step: invocations, waste and clocks by stage."""
+        return count_cost(self, lanes, clocks or Clocks())
 
     def corner_table(self) -> np.ndarray:
         """(primitives, 8) int32 for the kernels: three vertices and the provoking one, gl_PrimitiveID, front facing."""

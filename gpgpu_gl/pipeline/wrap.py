@@ -64,7 +64,9 @@ def read(shader: str | Path, stage: str) -> Shader:
         text, file = shader, stage
     interface = parse(text)
     if interface.version_line < 0 or (int(interface.version) < 300 if interface.es else int(interface.version) < 330):
-        raise ShaderError(f"{file}: the {stage} shader does not declare version 330 (or 300 es) or a newer one; add that line")
+        raise ShaderError(
+            f"{file}: the {stage} shader does not declare version 330 (or 300 es) or a newer one; add that line"
+        )
     return Shader(text, file, interface)
 
 
