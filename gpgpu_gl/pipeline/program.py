@@ -127,8 +127,9 @@ class Uniforms:
         gl = raw()
         data = bytearray(block.size)
         glo, index = program.glo, block.index
-        count = int(np.asarray(gl.glGetActiveUniformBlockiv(glo, index, gl.GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS)).flat[0])
-        members = np.zeros(count, np.int32)
+        count = np.zeros(1, np.int32)
+        gl.glGetActiveUniformBlockiv(glo, index, gl.GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS, count)
+        members = np.zeros(int(count[0]), np.int32)
         gl.glGetActiveUniformBlockiv(glo, index, gl.GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES, members)
         for member in members:
             full, length, kind = gl.glGetActiveUniform(glo, int(member))
