@@ -62,7 +62,8 @@ def test_clipped_triangles_cover_the_twins_polygon_with_linear_outputs():
     position = np.concatenate([rng.uniform(-2, 2, (60, 3, 3)), rng.uniform(0.3, 2, (60, 3, 1))], -1)
     affine = rng.uniform(-1, 1, (4, 4))
     outputs = position @ affine  # linear in clip space, so that clipped vertices have it too
-    found = clip(vertices(position.reshape(-1, 4), outputs.reshape(-1, 1, 4)), all_of(60), State(), [Slot("v", "float", 4, "smooth")])
+    slots = [Slot("v", "float", 4, "smooth")]
+    found = clip(vertices(position.reshape(-1, 4), outputs.reshape(-1, 1, 4)), all_of(60), State(), slots)
     new = found.vertices
     np.testing.assert_allclose(new.floats[:, 0], new.clip @ affine, atol=2e-5)
     assert found.cut > 20
@@ -148,7 +149,7 @@ def test_polygon_offset_is_factor_times_slope_plus_units():
 
 def test_planes_are_the_twins_weights_and_depth():
     rng = np.random.default_rng(2)
-    window = np.concatenate([rng.uniform(0, 64, (20, 3, 2)), rng.uniform(0, 1, (20, 3, 1)), np.ones((20, 3, 1))], -1).astype(np.float32)
+    window = rng.uniform(0, 1, (20, 3, 4)).astype(np.float32) * np.float32([64, 64, 1, 1])
     planes = triangle_planes(window)
     for i in range(20):
         x, y = rng.uniform(0, 64, 2)

@@ -52,9 +52,10 @@ class Stage:
 class Cost:
     """The whole draw. The fields named like OpenGL's pipeline statistics count what those queries count.
 
-    block_lanes: fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software rasteriser
-    does and counts them. helper_lanes: pixels shaded only to complete a quad. divergent_quads: quads of which some pixels were discarded and
-    some were not. branches, fetches: in the fragment shader's text; texels: read by all fragments, filtering included.
+    block_lanes: fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software
+    rasteriser does. helper_lanes: pixels shaded only to complete a quad. divergent_quads: quads of which some pixels
+    were discarded and some were not. branches, fetches: in the fragment shader's text. texels: read by all fragments,
+    filtering included.
     """
 
     lanes: int
@@ -126,8 +127,8 @@ def count_cost(trace: Trace, lanes: int, clocks: Clocks) -> Cost:
     )
     return Cost(
         lanes, submitted * fetched.instances, len(trace.assembled), shaded, len(trace.assembled),
-        len(trace.clipped.primitives), int(covered.sum()), 16 * blocks, len(quads), helpers, divergent, len(_BRANCH.findall(fragment)),
-        fetches, texels, tested, passed, stages,
+        len(trace.clipped.primitives), int(covered.sum()), 16 * blocks, len(quads), helpers, divergent,
+        len(_BRANCH.findall(fragment)), fetches, texels, tested, passed, stages,
     )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def shadow() -> Scene:
     both = [(mesh, indices, model), (floor, floor_indices, np.eye(4, dtype=np.float32))]
     frame = None
     for one, order, matrix in both:
-        arguments = {
+        arguments: dict[str, Any] = {
             "attributes": {"aPos": one["position"]},
             "indices": order,
             "uniforms": {"lightSpace": space, "model": matrix},

@@ -13,7 +13,7 @@ import numpy as np
 from gpgpu_gl.errors import DeviceError
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.pipeline.fetch import RESTART, Fetched
-from gpgpu_gl.pipeline.merge import Frame
+from gpgpu_gl.pipeline.merge import Frame, target_format
 from gpgpu_gl.pipeline.program import Uniforms
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.tensor import tensor
@@ -52,7 +52,7 @@ class Targets:
         self.framebuffer = int(gl.glGenFramebuffers(1))
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.framebuffer)
         self.buffers: list[int] = []
-        formats = [state.format_of(i) if kind == "float" else "rgba32i" for i, kind in enumerate(kinds)]
+        formats = [target_format(state, i, kind) for i, kind in enumerate(kinds)]
         places = [(_FORMAT[f], f"COLOR_ATTACHMENT{i}") for i, f in enumerate(formats)]
         for form, place in [*places, ("DEPTH32F_STENCIL8", "DEPTH_STENCIL_ATTACHMENT")]:
             buffer = int(gl.glGenRenderbuffers(1))

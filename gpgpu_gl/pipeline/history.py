@@ -51,7 +51,8 @@ class Event:
     def __str__(self) -> str:
         before, after = (", ".join(f"{c:.3f}" for c in color) for color in self.color)
         changed = f"({before}) -> ({after})" if self.verdict == "written" else ""
-        return f"primitive {self.number:4d} {'front' if self.front else 'back '} depth {self.position[2]:.6f}  {self.verdict:9s} {changed}"
+        face = "front" if self.front else "back "
+        return f"primitive {self.number:4d} {face} depth {self.position[2]:.6f}  {self.verdict:9s} {changed}".rstrip()
 
 
 def pixel_history(trace: Trace, x: int, y: int) -> list[Event]:

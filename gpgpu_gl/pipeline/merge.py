@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpgpu_gl.dtypes import float32, int32
+from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.elementwise import astype
 from gpgpu_gl.ops.reduce import mean
@@ -65,6 +66,7 @@ def merge(
     inputs: dict[str, Tensor] = {
         "tiles": tensor(starts), "pairs": tensor(facts), "coverage": coverage, "alive": alive, "primitives": primitives,
     }  # fmt: skip
+    formats = [target_format(state, i, "int" if t.dtype == int32 else "float") for i, t in enumerate(colors)]
     inputs |= {f"c{i}": t for i, t in enumerate(colors)}
     if onto is not None:
         inputs |= {f"d{i}": t for i, t in enumerate(onto.colors)}
@@ -82,7 +84,7 @@ def merge(
         "places": [*places, *[(0.0, 0.0)] * (4 - len(places))], "scissor": state.scissor or (0, 0, 0, 0),
         "range": (near, far),
     }  # fmt: skip
-    defines = _defines(state, n, shader_depth, onto is not None)
+    defines = _defines(state, formats, shader_depth, onto is not None)
     for i in range(n):
         blend = state.blend_of(i)
         uniforms[f"constant{i}"] = blend.constant if blend else (0.0, 0.0, 0.0, 0.0)
@@ -94,9 +96,22 @@ def merge(
     return _frame(outputs, state, size)
 
 
-def _defines(state: State, targets: int, shader_depth: bool, onto: bool) -> dict[str, str | int]:
+def target_format(state: State, target: int, kind: str) -> str:
+    """The format of a colour target for outputs of a kind: integer outputs have integer targets.
+
+    Raises GpgpuError where floats would be written to integers.
+    """
+    if kind != "float":
+        return "rgba32i"
+    form = state.format_of(target)
+    if form == "rgba32i":
+        raise GpgpuError(f"colour target {target} has the format rgba32i, and the fragment shader writes floats to it")
+    return form
+
+
+def _defines(state: State, formats: Sequence[str], shader_depth: bool, onto: bool) -> dict[str, str | int]:
     defines: dict[str, str | int] = {
-        "TARGETS": targets,
+        "TARGETS": len(formats),
         "SAMPLES": state.samples,
         "TEXELS": -(-state.samples // 2),
         "ONTO": int(onto),
@@ -106,9 +121,9 @@ def _defines(state: State, targets: int, shader_depth: bool, onto: bool) -> dict
         "SCISSOR": int(state.scissor is not None),
         "STENCIL": int(state.stencils is not None),
     }
-    for i in range(targets):
+    for i in range(len(formats)):
         blend = state.blend_of(i)
-        defines[f"FORMAT_{i}"] = _FORMAT[state.format_of(i)]
+        defines[f"FORMAT_{i}"] = _FORMAT[formats[i]]
         defines[f"KEEP_{i}"] = "vec4(" + ", ".join("1.0" if c in state.mask_of(i) else "0.0" for c in "rgba") + ")"
         defines[f"BLEND_{i}"] = int(blend is not None)
         if blend is not None:

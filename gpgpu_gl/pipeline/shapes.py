@@ -57,7 +57,7 @@ def plane(side: float = 3.0, height: float = -1.0) -> tuple[Mesh, np.ndarray]:
     """A square floor facing up."""
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float32)
     position = np.stack([corners[:, 0] * side, np.full(4, height), -corners[:, 1] * side], -1).astype(np.float32)
-    up, right = np.tile(np.float32([0, 1, 0]), (4, 1)), np.tile(np.float32([1, 0, 0]), (4, 1))
+    up, right = np.tile(np.eye(3, dtype=np.float32)[1], (4, 1)), np.tile(np.eye(3, dtype=np.float32)[0], (4, 1))
     return {"position": position, "normal": up, "tangent": right, "uv": corners / 2 + 0.5}, np.array(
         [[0, 1, 2], [0, 2, 3]]
     )
@@ -94,7 +94,7 @@ def look_at(eye: tuple[float, float, float], at: tuple[float, float, float] = (0
 def turned(degrees: float, axis: int = 1) -> np.ndarray:
     """The (4, 4) matrix of a rotation about one axis."""
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-    m = np.eye(4)
+    m: np.ndarray = np.eye(4)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     m[i, i], m[i, j], m[j, i], m[j, j] = c, -s, s, c
     return m.astype(np.float32)
