@@ -74,6 +74,21 @@ def normal_map() -> Scene:
     )
 
 
+def demo() -> Scene:
+    """A ring and a floor that reach beyond the view, so that clipping has something to cut."""
+    ring, ring_indices = torus(16)
+    floor, floor_indices = plane(6, -0.9)
+    mesh = {name: np.concatenate([ring[name], floor[name] * (3 if name == "uv" else 1)]) for name in ring}
+    indices = np.concatenate([ring_indices, floor_indices + len(ring["uv"])])
+    uniforms = {
+        "model_view": look_at((0.9, 0.5, 1.7), (0.1, -0.2, 0)) @ turned(35, 0), "projection": perspective(70),
+        "light_in_view": [2, 3, 1], "bumps": Texture(bumps()), "paint": Texture(checks()),
+    }  # fmt: skip
+    attributes = _named(mesh, position="position", normal="normal", tangent="tangent", uv="uv")
+    draw = _draw("normal_map", "normal_map", SOLID, attributes=attributes, indices=indices, uniforms=uniforms)
+    return Scene("demo", (draw,), SIZE, 2)
+
+
 def toon() -> Scene:
     """Few tones and an outline: branches on an array of thresholds."""
     mesh, indices = torus()

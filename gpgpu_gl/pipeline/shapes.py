@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 Mesh = dict[str, np.ndarray]
@@ -79,7 +81,7 @@ def orthographic(side: float, near: float, far: float) -> np.ndarray:
     return m
 
 
-def look_at(eye: tuple[float, float, float], at: tuple[float, float, float] = (0, 0, 0)) -> np.ndarray:
+def look_at(eye: Sequence[float], at: Sequence[float] = (0, 0, 0)) -> np.ndarray:
     """The (4, 4) view matrix of a camera at `eye` looking at `at`, y up."""
     e = np.array(eye, float)
     back = (e - np.array(at)) / np.linalg.norm(e - np.array(at))
