@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "predict": ("gpgpu_gl.cli.predict", "classify PNG or JPEG pictures with trained weights"),
     "bench": ("gpgpu_gl.cli.bench", "measure how fast this device is, against its own ceilings"),
     "tune": ("gpgpu_gl.cli.tune", "measure which kernel variants are fastest here and keep the choice"),
+    "pipeline": ("gpgpu_gl.cli.pipeline", "show every stage of the emulated pipeline, beside the hardware"),
     "doctor": ("gpgpu_gl.cli.doctor", "show the OpenGL device, what works on it, and what mends the rest"),
 }
 

@@ -15,7 +15,7 @@ layout(local_size_x = LOCAL_X, local_size_y = LOCAL_Y) in;
 #if OUTPUTS
 uniform ivec2 o_size;
 #unroll n 0 OUTPUTS
-layout(o$(n)_FORMAT) writeonly uniform o$(n)_IMAGE image$n;
+layout(o$(n)_FORMAT, binding = $n) writeonly uniform o$(n)_IMAGE image$n;
 o$(n)_TEXEL o$n;
 #endunroll
 #else

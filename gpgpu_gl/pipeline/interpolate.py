@@ -1,0 +1,55 @@
+"""Interpolation (OpenGL 4.6, section 14.9): window position, weights, and inputs of every packed fragment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpgpu_gl.dtypes import float32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.pipeline.quads import Quads
+from gpgpu_gl.pipeline.wrap import Slot
+from gpgpu_gl.tensor import Tensor, engine, new, tensor
+
+MODES = {"smooth": 0, "flat": 1, "noperspective": 2}
+
+
+def place_fragments(
+    quads: Quads, table: Tensor, planes: Tensor, primitives: Tensor, points: bool
+) -> tuple[Tensor, Tensor]:
+    """(height, width, 4) x, y, depth, 1/w and weights of the packed fragments. Depth is not clamped yet."""
+    shape = (*quads.shape, 4)
+    coord, weights = new(shape, float32), new(shape, float32)
+    inputs = {"quads": table.operand, "planes": planes.operand, "primitives": primitives.operand}
+    uniforms = {"count": len(quads), "columns": quads.columns}
+    engine().run(
+        Pass("pipeline_fragments", inputs, (coord.operand, weights.operand), {"POINTS": int(points)}, uniforms)
+    )
+    return coord, weights
+
+
+def interpolate(
+    quads: Quads,
+    table: Tensor,
+    weights: Tensor,
+    corners: Tensor,
+    outputs: np.ndarray,
+    slots: Sequence[Slot],
+    primitives: Tensor,
+    points: bool,
+) -> Tensor:
+    """(fragments, 4 * slots): the inputs of the packed fragments, counted row by row.
+
+    outputs: (vertices, slots, 4) what the vertices wrote, floats or int32.
+    """
+    values = tensor(outputs.reshape(len(outputs), -1))
+    out = new((quads.shape[0] * quads.shape[1], 4 * len(slots)), values.dtype)
+    modes = ", ".join("1" if points else str(MODES[slot.interpolation]) for slot in slots)
+    inputs = {"quads": table, "weights": weights, "corners": corners, "table": values, "primitives": primitives}
+    defines: dict[str, str | int] = {"SLOTS": len(slots), "MODES": modes, "INTEGERS": int(values.dtype.kind == "i")}
+    uniforms = {"count": len(quads), "columns": quads.columns}
+    engine().run(
+        Pass("pipeline_interpolate", {k: t.operand for k, t in inputs.items()}, (out.operand,), defines, uniforms)
+    )
+    return out

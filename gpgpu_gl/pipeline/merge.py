@@ -1,0 +1,162 @@
+"""Per-fragment operations: scissor, stencil and depth tests, blending, masks; then the multisample resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpgpu_gl.dtypes import float32, int32
+from gpgpu_gl.errors import GpgpuError
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.elementwise import astype
+from gpgpu_gl.ops.reduce import mean
+from gpgpu_gl.ops.reduce import sum as sum_
+from gpgpu_gl.ops.shape import getitem, reshape
+from gpgpu_gl.pipeline.bins import Pairs
+from gpgpu_gl.pipeline.probe import Profile
+from gpgpu_gl.pipeline.quads import Quads
+from gpgpu_gl.pipeline.state import COMPARE, EQUATIONS, FACTORS, FORMATS, STENCIL_OPERATIONS, State, Stencil
+from gpgpu_gl.tensor import Tensor, engine, new, tensor
+
+_FORMAT = {"rgba32f": 0, "rgba8": 1, "srgb8_alpha8": 2, "rgba32i": 3}
+
+
+@dataclass
+class Frame:
+    """What the targets hold. colors: (H, W, 4) each, linear values; depth, stencil: (H, W).
+
+    samples: with multisampling the same before the resolve, (samples, H, W, ...): colours, and depth with stencil.
+    """
+
+    colors: list[Tensor]
+    depth: Tensor
+    stencil: Tensor
+    counts: Tensor | None = None
+    samples: tuple[list[Tensor], Tensor] | None = None
+
+    @property
+    def color(self) -> Tensor:
+        """The first colour target."""
+        return self.colors[0]
+
+
+def merge(
+    state: State,
+    profile: Profile,
+    size: tuple[int, int],
+    pairs: Pairs,
+    quads: Quads,
+    front: np.ndarray,
+    coverage: Tensor,
+    colors: Sequence[Tensor],
+    alive: Tensor,
+    primitives: Tensor,
+    shader_depth: bool,
+    onto: Frame | None,
+) -> Frame:
+    """Runs every sample's fragments, in drawing order, through the tests and onto the targets."""
+    width, height = size
+    samples, n = state.samples, len(colors)
+    starts = np.stack([pairs.starts[:-1], pairs.starts[1:]], -1).astype(np.int32)
+    facts = np.zeros((len(pairs), 4), np.int32)
+    facts[:, 0], facts[:, 1], facts[:, 2] = quads.first, front[pairs.primitive], pairs.primitive
+    inputs: dict[str, Tensor] = {
+        "tiles": tensor(starts), "pairs": tensor(facts), "coverage": coverage, "alive": alive, "primitives": primitives,
+    }  # fmt: skip
+    formats = [target_format(state, i, "int" if t.dtype == int32 else "float") for i, t in enumerate(colors)]
+    inputs |= {f"c{i}": t for i, t in enumerate(colors)}
+    if onto is not None:
+        inputs |= {f"d{i}": t for i, t in enumerate(onto.colors)}
+        inputs["ds"] = tensor(
+            np.stack([onto.depth.numpy(), onto.stencil.numpy(), *[np.zeros((height, width), np.float32)] * 2], -1)
+        )
+    outputs = [new((samples * height, width, 4), int32 if t.dtype == int32 else float32) for t in colors]
+    outputs.append(new((samples * height, width, 4), float32))
+    one = 1 << profile.subpixel_bits
+    places = [(x / one - 0.5, y / one - 0.5) for x, y in profile.offsets(samples)]
+    near, far = sorted(state.depth_range) if state.depth_clamp else (0.0, 1.0)
+    uniforms: dict[str, Any] = {
+        "clear_color": state.clear_color, "clear_depth": state.clear_depth, "clear_stencil": state.clear_stencil,
+        "height": height, "across": pairs.across, "columns": quads.columns,
+        "places": [*places, *[(0.0, 0.0)] * (4 - len(places))], "scissor": state.scissor or (0, 0, 0, 0),
+        "range": (near, far),
+    }  # fmt: skip
+    defines = _defines(state, formats, shader_depth, onto is not None)
+    for i in range(n):
+        blend = state.blend_of(i)
+        uniforms[f"constant{i}"] = blend.constant if blend else (0.0, 0.0, 0.0, 0.0)
+    if state.stencils is not None:
+        for name, s in zip(("stencil_front", "stencil_back"), state.stencils, strict=True):
+            uniforms[name] = (s.reference & 255, s.read_mask & 255, s.write_mask & 255, 0)
+    operands = {name: t.operand for name, t in inputs.items()}
+    engine().run(Pass("pipeline_merge", operands, tuple(t.operand for t in outputs), defines, uniforms))
+    return _frame(outputs, state, size)
+
+
+def target_format(state: State, target: int, kind: str) -> str:
+    """The format of a colour target for outputs of a kind: integer outputs have integer targets.
+
+    Raises GpgpuError where floats would be written to integers.
+    """
+    if kind != "float":
+        return "rgba32i"
+    form = state.format_of(target)
+    if form == "rgba32i":
+        raise GpgpuError(f"colour target {target} has the format rgba32i, and the fragment shader writes floats to it")
+    return form
+
+
+def _defines(state: State, formats: Sequence[str], shader_depth: bool, onto: bool) -> dict[str, str | int]:
+    defines: dict[str, str | int] = {
+        "TARGETS": len(formats),
+        "SAMPLES": state.samples,
+        "TEXELS": -(-state.samples // 2),
+        "ONTO": int(onto),
+        "DEPTH_TEST": -1 if state.depth_test is None else COMPARE.index(state.depth_test),
+        "DEPTH_WRITE": int(state.depth_write),
+        "SHADER_DEPTH": int(shader_depth),
+        "SCISSOR": int(state.scissor is not None),
+        "STENCIL": int(state.stencils is not None),
+    }
+    for i in range(len(formats)):
+        blend = state.blend_of(i)
+        defines[f"FORMAT_{i}"] = _FORMAT[formats[i]]
+        defines[f"KEEP_{i}"] = "vec4(" + ", ".join("1.0" if c in state.mask_of(i) else "0.0" for c in "rgba") + ")"
+        defines[f"BLEND_{i}"] = int(blend is not None)
+        if blend is not None:
+            source, destination = blend.pair("source"), blend.pair("destination")
+            four = (source[0], destination[0], source[1], destination[1])
+            defines[f"FACTORS_{i}"] = "ivec4(" + ", ".join(str(FACTORS.index(f)) for f in four) + ")"
+            defines[f"EQUATIONS_{i}"] = (
+                "ivec2(" + ", ".join(str(EQUATIONS.index(e)) for e in blend.pair("equation")) + ")"
+            )
+    for name, s in zip(("FRONT", "BACK"), state.stencils or (Stencil(), Stencil()), strict=True):
+        defines[f"{name}_0"] = COMPARE.index(s.compare)
+        for i, operation in enumerate((s.fail, s.depth_fail, s.depth_pass)):
+            defines[f"{name}_{i + 1}"] = STENCIL_OPERATIONS.index(operation)
+    return defines
+
+
+def _frame(outputs: list[Tensor], state: State, size: tuple[int, int]) -> Frame:
+    width, height = size
+    *colors, facts = outputs
+    if state.samples == 1:
+        stencil = astype(getitem(facts, (..., 1)), int32)
+        return Frame(colors, getitem(facts, (..., 0)), stencil, getitem(facts, (..., slice(2, None))))
+    apart = [reshape(t, (state.samples, height, width, 4)) for t in outputs]
+    resolved = [resolve(t, state.format_of(i)) for i, t in enumerate(apart[:-1])]
+    # The resolve of depth and stencil takes one sample, the first.
+    held = apart[-1]
+    first, counts = getitem(held, 0), sum_(getitem(held, (..., slice(2, None))), axis=0)
+    depth, stencil = getitem(first, (..., 0)), astype(getitem(first, (..., 1)), int32)
+    return Frame(resolved, depth, stencil, counts, (apart[:-1], held))
+
+
+def resolve(samples: Tensor, form: str) -> Tensor:
+    """(samples, H, W, 4) to (H, W, 4): the mean, in linear light; integers take the first sample."""
+    if form not in FORMATS or samples.dtype == int32:
+        return getitem(samples, 0)
+    return mean(samples, axis=0)

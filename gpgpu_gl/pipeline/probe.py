@@ -1,0 +1,115 @@
+"""What OpenGL leaves to the device, found out by drawing: subpixel bits, tie rule, sample positions."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+
+from gpgpu_gl.gl import source
+from gpgpu_gl.gl.context import Device, device
+from gpgpu_gl.gl.raw import raw
+from gpgpu_gl.pipeline.target import own_targets
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How a device rasterises.
+
+    subpixel_bits: of the grid that positions are snapped to. left, bottom: whether a triangle owns samples on its left
+    (else right) and bottom (else top) edges, y up. samples: (x, y) of each sample within a pixel, for 4 samples.
+    known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
+    """
+
+    subpixel_bits: int = 8
+    left: bool = True
+    bottom: bool = True
+    samples: tuple[tuple[float, float], ...] = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
+    known: bool = True
+
+    def offsets(self, samples: int) -> tuple[tuple[int, int], ...]:
+        """Sample positions in subpixels from the pixel's lower left corner: the centre for one sample."""
+        one = 1 << self.subpixel_bits
+        places = ((0.5, 0.5),) if samples == 1 else self.samples
+        return tuple((round(x * one), round(y * one)) for x, y in places)
+
+
+_SIDE = 16
+
+
+def probe(which: Device | None = None) -> Profile:
+    """The profile of a device (the default one), drawn once and kept."""
+    return _probe(which or device())
+
+
+@functools.lru_cache(maxsize=4)
+def _probe(which: Device) -> Profile:
+    gl = raw()
+    with which.hosted_state(), own_targets(which.ctx):
+        bits = int(np.asarray(gl.glGetIntegerv(gl.GL_SUBPIXEL_BITS)).flat[0])
+        draw = _Canvas(which.ctx)
+        try:
+            # A square with all sides on pixel centres owns two of its four sides.
+            square = draw([[2.5, 2.5], [6.5, 2.5], [6.5, 6.5], [2.5, 2.5], [6.5, 6.5], [2.5, 6.5]])
+            left, right = bool(square[4, 2]), bool(square[4, 6])
+            bottom, top = bool(square[2, 4]), bool(square[6, 4])
+            # An edge just beyond a centre, by less and by more than half of the finest step.
+            step = 2.0**-bits
+            near, far = (
+                draw([[0, 0], [4.5 + s, 0], [4.5 + s, 16], [0, 0], [4.5 + s, 16], [0, 16]])[8, 4]
+                for s in (0.4 * step, 0.6 * step)
+            )
+            known = left != right and bottom != top and bool(near) == right and bool(far)
+            samples = _samples(draw) if which.info.get("GL_MAX_SAMPLES", 1) >= 4 else Profile.samples
+        finally:
+            draw.release()
+    return Profile(bits, left, bottom, samples, known)
+
+
+def _samples(draw: _Canvas) -> tuple[tuple[float, float], ...]:
+    gl = raw()
+    render = draw.ctx.framebuffer([draw.ctx.renderbuffer((4, 4), 4, samples=4)])
+    render.use()
+    found = []
+    for i in range(4):
+        place = np.zeros(2, np.float32)
+        gl.glGetMultisamplefv(gl.GL_SAMPLE_POSITION, i, place)
+        found.append((float(place[0]), float(place[1])))
+    draw.target.use()
+    render.color_attachments[0].release()
+    render.release()
+    return tuple(found)
+
+
+class _Canvas:
+    """A small target that triangles in window coordinates are drawn to."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self.ctx = ctx
+        self.program = ctx.program(
+            vertex_shader=source.load("pipeline/probe.vert").text,
+            fragment_shader=source.load("pipeline/probe.frag").text,
+        )
+        self.texture = ctx.texture((_SIDE, _SIDE), 4, dtype="f4")
+        self.target = ctx.framebuffer([self.texture])
+
+    def __call__(self, window: list[list[float]]) -> np.ndarray:
+        """(16, 16) bool: which pixels a list of triangle corners covers."""
+        ndc = (np.array(window, np.float32) / np.float32(_SIDE / 2) - 1).astype(np.float32)
+        buffer = self.ctx.buffer(ndc.tobytes())
+        vao = self.ctx.vertex_array(self.program, [(buffer, "2f", "position")])
+        self.target.use()
+        self.target.clear()
+        vao.render(moderngl.TRIANGLES)
+        vao.release()
+        buffer.release()
+        return (
+            np.frombuffer(self.target.read(components=4, dtype="f4"), np.float32).reshape(_SIDE, _SIDE, 4)[..., 0] > 0
+        )
+
+    def release(self) -> None:
+        raw().glUseProgram(0)  # a program in use would outlive its release
+        for thing in (self.target, self.texture, self.program):
+            thing.release()

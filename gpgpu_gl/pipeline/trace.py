@@ -1,0 +1,172 @@
+"""What a run leaves behind: every stage's result, as tensors, and questions to ask of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpgpu_gl.errors import GpgpuError
+from gpgpu_gl.ops.shape import getitem
+from gpgpu_gl.pipeline.assemble import Primitives
+from gpgpu_gl.pipeline.bins import Pairs
+from gpgpu_gl.pipeline.clip import Clipped
+from gpgpu_gl.pipeline.cost import Clocks, Cost, count_cost
+from gpgpu_gl.pipeline.edges import Edges
+from gpgpu_gl.pipeline.fetch import Fetched
+from gpgpu_gl.pipeline.history import Event, pixel_history
+from gpgpu_gl.pipeline.merge import Frame
+from gpgpu_gl.pipeline.probe import Profile
+from gpgpu_gl.pipeline.quads import Quads
+from gpgpu_gl.pipeline.setup import Planes
+from gpgpu_gl.pipeline.vertex import Vertices
+from gpgpu_gl.tensor import Tensor, tensor
+
+if TYPE_CHECKING:
+    from gpgpu_gl.pipeline.pipeline import Pipeline
+
+
+class Trace:
+    """The results of all stages of one draw. Rows of pictures go up: row 0 is at the bottom, as in OpenGL."""
+
+    primitives: Primitives
+    source: np.ndarray
+    front: np.ndarray
+    edges: Edges
+    planes: Planes
+    pairs: Pairs
+    coverage: Tensor
+    quads_found: Quads
+    fragcoord: Tensor
+    barycentric: Tensor
+    slots: dict[str, Tensor]
+    shaded: list[Tensor]
+    alive: Tensor
+    frame: Frame
+    onto: Frame | None
+    culled: int = 0
+    uniforms: dict[str, Any]
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        size: tuple[int, int],
+        profile: Profile,
+        fetched: Fetched,
+        vertices: Vertices,
+        assembled: Primitives,
+        clipped: Clipped,
+        ndc: np.ndarray,
+        window: np.ndarray,
+    ) -> None:
+        self.pipeline, self.state, self.size, self.profile = pipeline, pipeline.state, size, profile
+        self.fetched, self.vertices, self.assembled, self.clipped = fetched, vertices, assembled, clipped
+        self.ndc, self.window = ndc, window
+
+    # --- frames
+
+    @property
+    def color(self) -> Tensor:
+        """(H, W, 4) the first colour target, linear values."""
+        return self.frame.colors[0]
+
+    @property
+    def colors(self) -> list[Tensor]:
+        """(H, W, 4) every colour target by location."""
+        return self.frame.colors
+
+    @property
+    def depth(self) -> Tensor:
+        """(H, W) depths."""
+        return self.frame.depth
+
+    @property
+    def stencil(self) -> Tensor:
+        """(H, W) int32 stencil values."""
+        return self.frame.stencil
+
+    @property
+    def overdraw(self) -> Tensor:
+        """(H, W) how many fragments came to the tests at each pixel (with multisampling, samples)."""
+        if self.frame.counts is None:
+            raise GpgpuError("the hardware's frame has no count of fragments")
+        return getitem(self.frame.counts, (..., 0))
+
+    # --- stages
+
+    @property
+    def clip_position(self) -> Tensor:
+        """(vertices, 4) gl_Position as the vertex shader wrote it."""
+        return tensor(self.vertices.clip)
+
+    @property
+    def window_position(self) -> Tensor:
+        """(vertices, 4) x, y, depth, 1/w of all vertices, those that clipping made at the end."""
+        return tensor(self.window)
+
+    @property
+    def triangles(self) -> Tensor:
+        """(primitives, corners) int32 rows of window_position, after clipping and culling."""
+        return tensor(self.primitives.corners.astype(np.int32))
+
+    @property
+    def primitive_id(self) -> Tensor:
+        """(primitives,) int32 gl_PrimitiveID of what is left after clipping and culling."""
+        return tensor(self.primitives.number.astype(np.int32))
+
+    @property
+    def quads(self) -> Tensor:
+        """(quads, 4) int32: x and y of the lower left pixel, primitive, pair of tile and primitive."""
+        return tensor(self.quads_found.table())
+
+    @property
+    def fragments(self) -> Tensor:
+        """(2 rows, 2 columns, 4) x, y, depth, 1/w of the packed fragments, helpers included."""
+        return self.fragcoord
+
+    @property
+    def dropped(self) -> int:
+        """Primitives that were dropped for a position that is no finite number."""
+        return self.clipped.dropped
+
+    def input(self, name: str) -> Tensor:
+        """(fragments, 4 * texels) a fragment shader input of the packed fragments. Raises GpgpuError for unknown ones."""
+        for key, place in self.pipeline.link.names:
+            if key == name:
+                kind, first, count = place.split(":")
+                slots = self.slots["em_float_slots" if kind == "f" else "em_int_slots"]
+                return slots[:, 4 * int(first) : 4 * (int(first) + int(count))]
+        raise GpgpuError(
+            f"the fragment shader has no input {name!r}; it has {', '.join(k for k, _ in self.pipeline.link.names) or 'none'}"
+        )
+
+    def pixel(self, x: int, y: int) -> list[Event]:
+        """Every fragment that touched pixel (x, y), in order, with its inputs and the verdict of the tests.
+
+        y counts up from the bottom. Raises ShapeError outside the target.
+        """
+        return pixel_history(self, x, y)
+
+    def cost(self, lanes: int = 32, clocks: Clocks | None = None) -> Cost:
+        """What the draw would cost on a machine of `lanes` lanes in step: invocations, waste and clocks by stage."""
+        return count_cost(self, lanes, clocks or Clocks())
+
+    def corner_table(self) -> np.ndarray:
+        """(primitives, 8) int32 for the kernels: three vertices and the provoking one, gl_PrimitiveID, front facing."""
+        rows = np.zeros((len(self.primitives), 8), np.int32)
+        corners = self.primitives.corners
+        rows[:, :3] = corners[:, [0, 1, 2][: corners.shape[1]] + [corners.shape[1] - 1] * (3 - corners.shape[1])]
+        rows[:, 3], rows[:, 4], rows[:, 5] = self.primitives.provoking, self.primitives.number, self.front
+        return rows
+
+    def covered(self) -> np.ndarray:
+        """(fragments by quad, 4, samples) which samples of each quad's pixels are covered."""
+        mask = self.quads_found.mask
+        return (mask[:, None, :] >> np.arange(4, dtype=mask.dtype)[None, :, None]) & 1 != 0
+
+    def packed(self, values: Any) -> np.ndarray:
+        """(quads, 4, ...) from a packed (2 rows, 2 columns, ...) tensor or array: the pixels of each quad row by row."""
+        data = values.numpy() if isinstance(values, Tensor) else np.asarray(values)
+        q = self.quads_found
+        data = data.reshape(q.rows, 2, q.columns, 2, *data.shape[2:]).swapaxes(1, 2)
+        return data.reshape(q.rows * q.columns, 4, *data.shape[4:])[: len(q)]

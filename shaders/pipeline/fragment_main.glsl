@@ -1,0 +1,45 @@
+// The main function behind a user's fragment shader, whose own main is called em_main.
+//
+// FLOATS float and INTS integer slots: EM_Fn or EM_In is the variable (or column, or element) that slot n fills, and
+// EM_FPn or EM_IPn the components; EM_ICn converts an integer slot to the variable's type.
+// ALIVE is the location of the output that tells a fragment that was not discarded, and holds its depth.
+#require EM_FLOATS  float slots of the shader's inputs
+#require EM_INTS    integer slots
+#require EM_ALIVE   location of the extra output
+#default EM_PRIMITIVES 0
+#default EM_POINTS 0
+
+layout(location = EM_ALIVE) out highp vec4 em_alive;
+
+highp vec4 em_float_slot(int t) {
+  return texelFetch(em_float_slots, ivec2(t % em_float_layout.x, t / em_float_layout.x), 0);
+}
+highp ivec4 em_int_slot(int t) {
+  return texelFetch(em_int_slots, ivec2(t % em_int_layout.x, t / em_int_layout.x), 0);
+}
+
+void main() {
+  ivec2 p = ivec2(gl_FragCoord.xy);
+  int f = p.y * textureSize(em_coord, 0).x + p.x;
+  em_FragCoord = texelFetch(em_coord, p, 0);
+  em_FragDepth = em_FragCoord.z;
+  if (em_flip > 0.0) em_FragCoord.y = em_flip - em_FragCoord.y;
+#if EM_PRIMITIVES
+  int q = (p.y / 2) * (textureSize(em_coord, 0).x / 2) + p.x / 2;
+  int at = texelFetch(em_quads, ivec2(q % em_quad_layout.x, q / em_quad_layout.x), 0).z * em_primitive_layout.y + 1;
+  ivec4 primitive = texelFetch(em_primitives, ivec2(at % em_primitive_layout.x, at / em_primitive_layout.x), 0);
+  em_PrimitiveID = primitive.x;
+  em_FrontFacing = primitive.y != 0;
+#endif
+#if EM_POINTS
+  em_PointCoord = texelFetch(em_weights, p, 0).yz;
+#endif
+#unroll n 0 EM_FLOATS
+  EM_F$n = em_float_slot(f * EM_FLOATS + $n).EM_FP$n;
+#endunroll
+#unroll n 0 EM_INTS
+  EM_I$n = EM_IC$n(em_int_slot(f * EM_INTS + $n).EM_IP$n);
+#endunroll
+  em_main();
+  em_alive = vec4(1.0, em_FragDepth, 0.0, 1.0);
+}

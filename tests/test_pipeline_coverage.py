@@ -1,0 +1,138 @@
+"""Coverage equals the hardware's, sample for sample, and the twin's; shared edges once; points and lines."""
+
+import numpy as np
+import pytest
+from pipeline_rig import KINDS, Rasteriser, emulated, random_primitives
+from pipeline_twin import raster
+
+from gpgpu_gl.pipeline.bins import bin_primitives
+from gpgpu_gl.pipeline.coverage import pictures, rasterise, upload_edges, upload_pairs
+from gpgpu_gl.pipeline.edges import polygon_edges
+from gpgpu_gl.pipeline.probe import Profile, probe
+
+pytestmark = pytest.mark.gl33
+
+
+def differing(device, seed, count, mode, size, samples=1, **options):
+    """Pixels whose coverage differs from the hardware's by kind, and the pixels that the hardware drew."""
+    positions = random_primitives(seed, count, mode, size)
+    mine, owners = emulated(positions, mode, size, samples, **options)
+    wrong, drawn = dict.fromkeys(KINDS, 0), 0
+    with Rasteriser(device.ctx, mode, size, samples, options.get("point_size", 1.0)) as rasteriser:
+        for i, corners in enumerate(positions):
+            found = rasteriser(corners)
+            own = owners[i] if samples > 1 else mine[i, 0] > 0
+            wrong[KINDS[i % len(KINDS)]] += int((own != (found if samples > 1 else found > 0)).sum())
+            drawn += int((found > 0).sum())
+            assert mine[i].max(initial=0) <= 1, "a sample covered twice by the pieces of one primitive"
+    return wrong, drawn
+
+
+def test_the_probe_explains_this_device(device):
+    profile = probe()
+    assert profile.known
+    if device.software:
+        assert profile == Profile()  # Mesa's software rasteriser: bottom-left rule, 8 bits
+
+
+@pytest.mark.parametrize("size", [(64, 64), (50, 37)])
+def test_triangles_cover_what_the_hardware_covers(device, path, size):
+    wrong, drawn = differing(device, 1, 450, "triangles", size)
+    assert drawn > 40_000
+    assert sum(wrong.values()) == 0, wrong
+
+
+def test_multisample_triangles_cover_what_the_hardware_covers(device, path):
+    if device.version_code < 400:
+        pytest.skip("gl_SampleMaskIn, which tells the samples apart, needs OpenGL 4.0")
+    wrong, drawn = differing(device, 2, 270, "triangles", (48, 40), samples=4)
+    assert drawn > 20_000
+    assert sum(wrong.values()) == 0, wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("samples", [1, 4])
+def test_twenty_thousand_triangles_cover_what_the_hardware_covers(device, samples):
+    total, drawn = 0, 0
+    for seed in range(20):
+        wrong, some = differing(device, 100 + seed, 1000, "triangles", (64, 64), samples)
+        total, drawn = total + sum(wrong.values()), drawn + some
+    assert drawn > 1_500_000
+    assert total == 0
+
+
+@pytest.mark.parametrize("point_size", [1.0, 2.0, 3.5, 7.0])
+def test_points_cover_what_the_hardware_covers(device, point_size):
+    wrong, drawn = differing(device, 3, 270, "points", (48, 40), point_size=point_size)
+    assert drawn > 50
+    assert sum(wrong.values()) == 0, wrong
+
+
+def test_lines_cover_what_the_hardware_covers(device):
+    wrong, _ = differing(device, 4, 900, "lines", (64, 64))
+    on_grid = wrong.pop("on centres and edges")
+    assert sum(wrong.values()) == 0, wrong
+    # Lines between half-pixel positions tie on many centres at once; the specification leaves those to the device.
+    assert on_grid <= 6
+
+
+def picture(corners, size, profile, samples=1):
+    edges = polygon_edges(corners, profile)
+    pairs = bin_primitives(edges, size, profile.subpixel_bits)
+    words = rasterise(upload_pairs(pairs), upload_edges(edges, profile.subpixel_bits), profile, samples)
+    return pictures(words.numpy(), pairs, size, samples)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("bottom", [True, False])
+def test_coverage_equals_the_twin_under_every_tie_rule(path, left, bottom):
+    rng, profile, size = np.random.default_rng(5), Profile(left=left, bottom=bottom), (40, 24)
+    corners = rng.integers(0, [40 * 256 + 1, 24 * 256 + 1], (60, 3, 2))
+    corners[::2] = corners[::2] // 128 * 128  # on centres and pixel edges
+    areas = [np.linalg.det(np.c_[c, np.ones(3)]) for c in corners]
+    corners = corners[np.abs(areas) > 0.5]
+    expected = sum(raster.coverage(c, size, left=left, bottom=bottom).astype(int) for c in corners)
+    assert expected.max() > 3
+    np.testing.assert_array_equal(picture(corners, size, profile)[0], expected)
+
+
+def test_coverage_of_samples_equals_the_twin(path):
+    rng, profile, size = np.random.default_rng(6), Profile(), (24, 24)
+    corners = rng.integers(0, 24 * 256, (30, 3, 2))
+    for s, offset in enumerate(profile.offsets(4)):
+        expected = sum(raster.coverage(c, size, offset).astype(int) for c in corners)
+        np.testing.assert_array_equal(picture(corners, size, profile, 4)[s], expected)
+
+
+def test_the_largest_triangle_is_exact(path):
+    """Edge functions near the largest side, where products take 42 bits."""
+    profile, size = Profile(), (8192, 8)
+    corners = np.array([[[1, 3], [8192 * 256 - 1, 5 * 256 + 77], [777, 8 * 256]], [[0, 0], [8192 * 256, 1], [8192 * 256, 2048]]])
+    expected = sum(raster.coverage(c, size).astype(int) for c in corners)
+    np.testing.assert_array_equal(picture(corners, size, profile)[0], expected)
+
+
+@pytest.mark.parametrize("scale", [1.0, 40.0])
+def test_a_fan_over_the_screen_draws_each_sample_once(device, path, scale):
+    """Watertight: also where clipping at the planes makes new vertices."""
+    rng = np.random.default_rng(7)
+    count = 64
+    angle = np.sort(rng.uniform(0, 2 * np.pi, count))
+    middle = rng.uniform(-0.3, 0.3, 2)
+    ring = middle + np.stack([np.cos(angle), np.sin(angle)], -1) * rng.uniform(2.5, 4, (count, 1)) * scale
+    w = rng.uniform(0.5, 2, count)
+    clip = lambda xy, w: np.append(xy * w, [0.0, w])  # noqa: E731
+    center = clip(middle, 1.3)
+    corners = [clip(p, k) for p, k in zip(ring, w, strict=True)]
+    fan = np.array([[center, corners[i], corners[(i + 1) % count]] for i in range(count)], np.float32)
+    for samples in (1, 4):
+        total = emulated(fan, "triangles", (64, 64), samples)[0].sum(0)
+        assert (total == 1).all()
+
+
+def test_moving_by_whole_pixels_moves_the_fragments(path):
+    rng, profile = np.random.default_rng(8), Profile()
+    corners = rng.integers(0, 20 * 256, (40, 3, 2))
+    still = picture(corners, (32, 32), profile)[0]
+    moved = picture(corners + np.array([5, 9]) * 256, (32, 32), profile)[0]
+    np.testing.assert_array_equal(moved[9:, 5:], still[:-9, :-5])

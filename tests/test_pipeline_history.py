@@ -1,0 +1,120 @@
+"""A pixel's history ends at the pixel's colour; the cost model counts what OpenGL counts."""
+
+import numpy as np
+import pytest
+from pipeline_rig import settle
+
+from gpgpu_gl.errors import ShapeError
+from gpgpu_gl.pipeline.compare import compare
+from gpgpu_gl.pipeline.pipeline import Pipeline
+from gpgpu_gl.pipeline.scenes import _pipeline, scenes
+from gpgpu_gl.pipeline.state import Blend
+
+ALL = {scene.name: scene for scene in scenes()}
+VERTEX = "#version 330\nin vec4 position; in vec4 tint; out vec4 c; void main() { gl_Position = position; c = tint; }\n"
+FRAGMENT = "#version 330\nin vec4 c; out vec4 color; void main() { color = c * 1.0; }\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["depth less", "stencil incr_wrap", "stencil of two faces", "blend separate", "blend saturate", "blend in sRGB", "discard",
+     "scissor", "multisample", "fragment depth", "depth clamp", "colour mask"],
+)  # fmt: skip
+def test_a_pixels_history_ends_at_its_colour_depth_and_stencil(name):
+    trace = ALL[name].emulate()
+    color, depth, stencil = trace.color.numpy(), trace.depth.numpy(), trace.stencil.numpy()
+    if trace.state.samples > 1:
+        color = trace.frame.samples[0][0].numpy()[0]
+    width, height = trace.size
+    seen = set()
+    for x, y in [(20 * i + 5, 24 * j + 7) for i in range(8) for j in range(5)]:
+        events = trace.pixel(x, y)
+        seen |= {event.verdict for event in events}
+        last = [e for e in events if 0 in e.samples][-1:]
+        if last:
+            np.testing.assert_allclose(last[0].color[1], color[y, x], rtol=1e-5, atol=1e-6)
+            assert last[0].depth[1] == pytest.approx(depth[y, x], rel=1e-6)
+            assert last[0].stencil[1] == stencil[y, x]
+        assert [e.primitive for e in events] == sorted(e.primitive for e in events)
+    assert "written" in seen
+    settle()
+    expected = {"depth less": "depth", "stencil of two faces": "stencil", "discard": "discarded", "scissor": "scissor"}
+    assert expected.get(name, "written") in seen
+    with pytest.raises(ShapeError, match=f"outside the target of {width} x {height}"):
+        trace.pixel(width, 0)
+
+
+def test_an_event_says_what_the_shader_read_and_wrote():
+    position = np.array([[-1, -1, 0, 1], [1, -1, 0, 1], [0, 1, 0.5, 1]], np.float32)
+    tint = np.eye(3, 4, dtype=np.float32)
+    with Pipeline(VERTEX, FRAGMENT, blend=Blend("one", "one")) as pipeline:
+        trace = pipeline.run({"position": position, "tint": tint}, size=(8, 8))
+    (event,) = trace.pixel(4, 3)
+    settle()
+    x, y = 4.5, 3.5
+    np.testing.assert_allclose(event.position[:2], (x, y))
+    up = y / 8
+    weights = [(1 - up) - (x / 8 - up / 2), x / 8 - up / 2, up]
+    np.testing.assert_allclose(event.weights, weights, atol=1e-6)
+    np.testing.assert_allclose(event.inputs["c"][:3], weights, atol=1e-6)
+    np.testing.assert_allclose(event.outputs[0], event.inputs["c"])
+    assert str(event).startswith("primitive    0 front depth 0.609375  written")
+
+
+@pytest.mark.parametrize("name", ["depth less", "triangle fan", "strip with restart", "instances", "lines", "points"])
+def test_the_totals_agree_with_opengls_pipeline_statistics(device, name):
+    (draw,) = ALL[name].draws
+    counted = {}
+    with _pipeline(draw) as pipeline:
+        theirs = pipeline.run_hardware(size=ALL[name].size, statistics=counted, **draw.arguments)
+        trace = pipeline.run(size=ALL[name].size, **draw.arguments)
+    settle()
+    assert compare(trace.frame, theirs, pipeline.state).equal
+    if not counted:
+        pytest.skip("this device has no pipeline statistics queries")
+    cost = trace.cost()
+    shaded = counted.pop("fragment_shader_invocations")
+    mine = {key: getattr(cost, key) for key in counted}
+    if name == "points":  # Mesa does not send points through its clipper
+        for key in ("clipping_input_primitives", "clipping_output_primitives"):
+            counted.pop(key)
+            mine.pop(key)
+    assert mine == counted
+    if device.software and name not in ("lines", "points"):
+        assert cost.block_lanes == shaded
+    else:
+        assert cost.fragment_shader_invocations <= shaded
+
+
+def test_the_cost_shows_what_smaller_triangles_waste():
+    def cost(parts):
+        steps = np.linspace(-1, 1, parts + 1)
+        corners = [(x, y) for y in (0, 1) for x in (0, 1)]
+        cells = [[steps[i + x], steps[j + y], 0, 1] for i in range(parts) for j in range(parts) for x, y in corners]
+        indices = [4 * k + n for k in range(parts * parts) for n in (0, 2, 1, 1, 2, 3)]
+        attributes = {"position": np.array(cells, np.float32), "tint": np.ones((len(cells), 4), np.float32)}
+        with Pipeline(VERTEX, FRAGMENT) as pipeline:
+            return pipeline.run(attributes, indices, size=(64, 64)).cost(lanes=32)
+
+    coarse, fine = cost(1), cost(32)
+    settle()
+    assert coarse.fragment_shader_invocations == fine.fragment_shader_invocations == 64 * 64
+    # Triangles of 2 x 2 pixels: half of the lanes of every quad are helpers. Along the
+    # diagonal, the 32 quads are shaded for both triangles.
+    assert fine.helper_lanes == 64 * 64
+    assert coarse.helper_lanes == 32 * 4
+    assert fine.stages[3].clocks > 1.9 * coarse.stages[3].clocks
+    assert coarse.quads * 4 == coarse.fragment_shader_invocations + coarse.helper_lanes
+    assert "fragment shading" in str(coarse)
+
+
+def test_quads_that_discard_in_part_are_divergent():
+    half = FRAGMENT.replace("color =", "if (gl_FragCoord.x < 3.0) discard; color =")
+    position = np.array([[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]], np.float32)
+    with Pipeline(VERTEX, half) as pipeline:
+        trace = pipeline.run({"position": position, "tint": np.ones((3, 4), np.float32)}, size=(8, 8))
+    cost = trace.cost()
+    settle()
+    assert cost.divergent_quads == 4  # pixel columns 2 and 3 are one column of quads
+    assert cost.branches == 2
+    assert (trace.overdraw.numpy() == np.where(np.arange(8) < 3, 0, 1)).all()

@@ -1,0 +1,26 @@
+"""Whole scenes: the emulator's picture, depth and stencil are the hardware's."""
+
+import pytest
+from pipeline_rig import settle
+
+from gpgpu_gl.pipeline.compare import compare
+from gpgpu_gl.pipeline.scenes import scenes
+from gpgpu_gl.pipeline.state import State
+
+ALL = {scene.name: scene for scene in scenes()}
+
+
+def test_there_are_thirty_scenes_of_different_names():
+    assert len(ALL) == len(list(scenes())) >= 30
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_scene_is_drawn_as_the_hardware_draws_it(device, name):
+    scene = ALL[name]
+    mine, theirs = scene.emulate().frame, scene.rasterise()
+    difference = compare(mine, theirs, State.of(**scene.draws[-1].state), scene.levels)
+    settle()
+    nothing = scene.name in ("depth never", "cull front_and_back")
+    assert (theirs.colors[0].numpy() != theirs.colors[0].numpy()[0, 0]).any() != nothing, "the scene shows nothing"
+    assert (difference.depth, difference.stencil) == (0, 0), difference
+    assert difference.color <= scene.flips, difference

@@ -1,0 +1,171 @@
+"""Interpolated values and depth against float64 and the hardware; fifty blended layers in order."""
+
+import numpy as np
+import pytest
+from pipeline_rig import settle
+from pipeline_twin import operations, raster
+
+from gpgpu_gl.pipeline import Blend, Pipeline, State, Stencil
+from gpgpu_gl.pipeline.state import COMPARE, EQUATIONS, FACTORS, STENCIL_OPERATIONS
+
+VERTEX = """#version 330
+in vec4 position; in vec4 tint;
+out vec4 curved; noperspective out vec4 straight; flat out vec4 first; flat out ivec3 number;
+void main() { gl_Position = position; curved = straight = first = tint; number = ivec3(gl_VertexID, gl_InstanceID, -5); }
+"""
+FRAGMENT = """#version 330
+in vec4 curved; noperspective in vec4 straight; flat in vec4 first; flat in ivec3 number;
+layout(location = 0) out vec4 a; layout(location = 1) out vec4 b; layout(location = 2) out vec4 c;
+layout(location = 3) out ivec4 d; layout(location = 4) out vec4 e;
+void main() { a = curved; b = straight; c = first; d = ivec4(number, gl_FrontFacing ? 1 : 2); e = gl_FragCoord; }
+"""
+COLOR = "#version 330\nin vec4 curved; out vec4 color; void main() { color = curved; }\n"
+SIZE = (96, 80)
+# Float32 barycentrics of triangles that are no slivers; the issue's own bound for both comparisons.
+RELATIVE = 4e-5
+
+
+def triangles(seed, count):
+    """Triangles of fair shape in view, in perspective, with positive tints."""
+    rng = np.random.default_rng(seed)
+    center = rng.uniform(-0.6, 0.6, (count, 1, 2))
+    angle = rng.uniform(0, 2 * np.pi, (count, 1)) + np.array([0, 2.1, 4.2]) + rng.uniform(-0.4, 0.4, (count, 3))
+    xy = center + np.stack([np.cos(angle), np.sin(angle)], -1) * rng.uniform(0.15, 0.38, (count, 3, 1))
+    w = rng.uniform(0.4, 3, (count, 3, 1))
+    position = np.concatenate([xy * w, rng.uniform(-0.9, 0.9, (count, 3, 1)) * w, w], -1).astype(np.float32)
+    return {"position": position.reshape(-1, 4), "tint": rng.uniform(0.5, 2, (count * 3, 4)).astype(np.float32)}
+
+
+def test_inputs_and_depth_equal_float64_and_the_hardware(path):
+    attributes = triangles(0, 24)
+    with Pipeline(VERTEX, FRAGMENT, depth_test="less") as pipeline:
+        trace = pipeline.run(attributes, size=SIZE)
+        theirs = pipeline.run_hardware(attributes, size=SIZE)
+    for i, (mine, other) in enumerate(zip(trace.colors, theirs.colors, strict=True)):
+        a, b = mine.numpy(), other.numpy()
+        if i == 3:
+            np.testing.assert_array_equal(a, b)
+        else:
+            assert (np.abs(a - b) <= RELATIVE * np.maximum(np.abs(b), 1)).all(), i
+    np.testing.assert_allclose(trace.depth.numpy(), theirs.depth.numpy(), rtol=RELATIVE)
+    check_against_twin(trace, attributes)
+    settle()
+
+
+def check_against_twin(trace, attributes):
+    coord, shares = trace.packed(trace.fragcoord), trace.packed(trace.barycentric)
+    curved, straight = (trace.packed(trace.input(n).numpy().reshape(*trace.quads_found.shape, 4)) for n in ("curved", "straight"))
+    window = trace.window[trace.primitives.corners]
+    tint = attributes["tint"].reshape(-1, 3, 4).astype(float)
+    covered = trace.covered()[..., 0]
+    checked = 0
+    for q in range(0, len(trace.quads_found), 7):
+        p = trace.quads_found.primitive[q]
+        for s in np.nonzero(covered[q])[0]:
+            x, y = coord[q, s, :2]
+            linear = raster.weights(window[p], float(x), float(y))
+            weights = raster.perspective(linear, window[p, :, 3])
+            np.testing.assert_allclose(shares[q, s, :3], weights, atol=RELATIVE)
+            np.testing.assert_allclose(curved[q, s], weights @ tint[p], rtol=RELATIVE)
+            np.testing.assert_allclose(straight[q, s], linear @ tint[p], rtol=RELATIVE)
+            assert coord[q, s, 2] == pytest.approx(linear @ window[p, :, 2].astype(float), rel=RELATIVE)
+            assert coord[q, s, 3] == pytest.approx(linear @ window[p, :, 3].astype(float), rel=RELATIVE)
+            checked += 1
+    assert checked > 300
+
+
+def test_quads_are_the_twins(path):
+    attributes = triangles(1, 20)
+    with Pipeline(VERTEX, COLOR) as pipeline:
+        trace = pipeline.run(attributes, size=(61, 47))
+    settle()
+    snapped = np.rint(trace.window[trace.primitives.corners][..., :2] * 256).astype(int)
+    quads = trace.quads.numpy()
+    for p in range(len(trace.primitives)):
+        expected = raster.quads(raster.coverage(snapped[p], (61, 47)))
+        assert {tuple(row[:2]) for row in quads[quads[:, 2] == p].tolist()} == expected
+
+
+def layers(count, seed=3):
+    rng = np.random.default_rng(seed)
+    position = np.tile(np.array([[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]], np.float32), (count, 1))
+    position[:, 2] = np.repeat(rng.uniform(-0.9, 0.9, count), 3)
+    return {"position": position, "tint": np.repeat(rng.uniform(0, 1, (count, 4)), 3, axis=0).astype(np.float32)}
+
+
+@pytest.mark.parametrize("form", ["rgba32f", "rgba8"])
+def test_fifty_blended_layers_in_order(path, form):
+    attributes = layers(50)
+    with Pipeline(VERTEX, COLOR, blend=Blend(), formats=form, clear_color=(0.1, 0.7, 0.3, 0.5)) as pipeline:
+        mine = pipeline.run(attributes, size=(8, 8)).color.numpy()
+        theirs = pipeline.run_hardware(attributes, size=(8, 8)).color.numpy()
+    settle()
+    held = np.array([0.1, 0.7, 0.3, 0.5])
+    for color in attributes["tint"][::3]:
+        held = operations.blend(Blend(), color, held)
+    if form == "rgba32f":
+        np.testing.assert_allclose(mine, np.broadcast_to(held, mine.shape), rtol=1e-5)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+    else:  # one level for each blend is allowed; the factors let errors die out, so that they hardly add up
+        assert np.abs(mine - theirs).max() <= 2 / 255 * 1.001
+        assert np.abs(mine - held).max() <= 3 / 255
+
+
+STATES = [
+    *(State(depth_test=c, clear_depth=0.5) for c in COMPARE),
+    *(
+        State(stencil=Stencil("gequal", 4, 6, 0x1D, o, "incr", "zero"), depth_test="less", clear_stencil=3)
+        for o in STENCIL_OPERATIONS
+    ),
+    *(State(stencil=(Stencil("equal", 3), Stencil("less", 1, depth_pass=o)), clear_stencil=254) for o in STENCIL_OPERATIONS),
+    *(
+        State(blend=Blend(f, FACTORS[-1 - i], EQUATIONS[i % 5], (0.2, 0.9, 0.4, 0.3)), color_mask="rba")
+        for i, f in enumerate(FACTORS)
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("state", STATES, ids=range(len(STATES)))
+def test_operations_equal_the_twin(state):
+    attributes = layers(9, seed=5)
+    if state.stencils is not None:  # every second one shows its back
+        position = attributes["position"].reshape(9, 3, 4)
+        position[1::2] = position[1::2, ::-1].copy()
+    changes = {name: getattr(state, name) for name in State.__dataclass_fields__}
+    with Pipeline(VERTEX, COLOR, **changes) as pipeline:
+        trace = pipeline.run(attributes, size=(4, 4))
+    settle()
+    pixel = (np.zeros(4), state.clear_depth, state.clear_stencil)
+    for i in range(9):
+        depth = np.float32(attributes["position"][3 * i, 2] * np.float32(0.5) + np.float32(0.5))
+        pixel = operations.fragment(state, pixel, attributes["tint"][3 * i], depth, front=i % 2 == 0)
+    np.testing.assert_allclose(trace.color.numpy()[2, 1], pixel[0], rtol=1e-5, atol=1e-6)
+    assert trace.depth.numpy()[2, 1] == pytest.approx(float(pixel[1]), rel=1e-6)
+    assert trace.stencil.numpy()[2, 1] == pixel[2]
+
+
+def test_helper_pixels_give_the_hardwares_derivatives():
+    """Also at the edges of triangles, where a quad's other pixels are not covered."""
+    fragment = COLOR.replace("color = curved", "color = vec4(dFdx(curved.x), dFdy(curved.y), fwidth(curved.zw))")
+    attributes = triangles(2, 30)
+    with Pipeline(VERTEX, fragment) as pipeline:
+        mine = pipeline.run(attributes, size=SIZE).color.numpy()
+        theirs = pipeline.run_hardware(attributes, size=SIZE).color.numpy()
+    settle()
+    assert (theirs != 0).any(-1).sum() > 2000
+    # A difference of two values near 2, each with an error of 4e-5 of it.
+    np.testing.assert_allclose(mine, theirs, atol=2 * 2 * RELATIVE)
+
+
+def test_instances_and_tensors_as_attributes(path):
+    import gpgpu_gl as gg
+
+    attributes = triangles(3, 4)
+    with Pipeline(VERTEX, FRAGMENT) as pipeline:
+        once = pipeline.run(attributes, size=SIZE)
+        twice = pipeline.run({n: gg.tensor(a) for n, a in attributes.items()}, size=SIZE, instances=2)
+    settle()
+    assert len(twice.primitives) == 2 * len(once.primitives)
+    np.testing.assert_array_equal(twice.colors[0].numpy(), once.colors[0].numpy())
+    numbers = twice.colors[3].numpy()
+    assert set(np.unique(numbers[..., 1])) == {0, 1}  # 1 on top, 0 where nothing was drawn
