@@ -12,6 +12,7 @@ from gpgpu_gl.render.geometry import Geometry
 from gpgpu_gl.render.gpu import release
 from gpgpu_gl.render.image import Picture, buffers, depth, image, tensor
 from gpgpu_gl.render.light import AmbientLight, DirectionalLight, Light, PointLight, SpotLight
+from gpgpu_gl.render.load import load
 from gpgpu_gl.render.material import (
     DepthMaterial,
     LambertMaterial,

@@ -144,7 +144,7 @@ class Gpu:
     def bind_tensor(self, unit: int, t: Tensor) -> tuple[int, int, int, int]:
         """Binds a tensor's texture for texelFetch, after the barrier it may need; its layout, as shaders take it."""
         storage, lay = t.operand
-        self.engine._barrier((storage,), moderngl.TEXTURE_FETCH_BARRIER_BIT)
+        self.engine.barrier((storage,), moderngl.TEXTURE_FETCH_BARRIER_BIT)
         storage.texture.use(unit)
         self.ctx.clear_samplers(unit, unit + 1)
         return lay.uniform
@@ -254,7 +254,7 @@ class Gpu:
         """A tensor (H, W, channels) whose texture is W x H: its contents are undefined."""
         height, width, channels = shape
         storage = self.engine.pool.get(width, height, np.dtype(dtype))
-        self.engine._barrier((storage,), moderngl.FRAMEBUFFER_BARRIER_BIT)
+        self.engine.barrier((storage,), moderngl.FRAMEBUFFER_BARRIER_BIT)
         return Tensor(storage, with_width((height, width, channels), width, height), np.dtype(dtype))
 
     @contextlib.contextmanager
