@@ -6,11 +6,12 @@
 """
 
 from gpgpu_gl.render import shapes, transform
+from gpgpu_gl.render.app import App, show
 from gpgpu_gl.render.camera import Camera, OrthographicCamera, PerspectiveCamera
 from gpgpu_gl.render.environment import Environment
 from gpgpu_gl.render.geometry import Geometry
 from gpgpu_gl.render.gpu import release
-from gpgpu_gl.render.image import Picture, buffers, depth, image, tensor
+from gpgpu_gl.render.image import Picture, buffers, depth, image, picture, tensor
 from gpgpu_gl.render.light import AmbientLight, DirectionalLight, Light, PointLight, SpotLight
 from gpgpu_gl.render.load import load
 from gpgpu_gl.render.material import (
@@ -24,5 +25,7 @@ from gpgpu_gl.render.material import (
     WireframeMaterial,
 )
 from gpgpu_gl.render.mesh import InstancedMesh, Lines, Mesh, Points, Skin
+from gpgpu_gl.render.movie import save_frames
 from gpgpu_gl.render.nodes import Fog, Group, Node, Scene, turn
+from gpgpu_gl.render.pick import Hit, pick
 from gpgpu_gl.render.texture import Texture

@@ -6,15 +6,18 @@ import io
 import os
 from typing import Any
 
+import moderngl
 import numpy as np
 from PIL import Image
 
-from gpgpu_gl.errors import DeviceError, GpgpuError
+from gpgpu_gl.errors import GpgpuError, ShapeError
+from gpgpu_gl.ops.shape import getitem, reshape
 from gpgpu_gl.render import renderer
 from gpgpu_gl.render.camera import Camera
 from gpgpu_gl.render.color import decode, encode
 from gpgpu_gl.render.gpu import Gpu, gpu
 from gpgpu_gl.render.nodes import Node
+from gpgpu_gl.render.state import BLEND, CULL_FACE, DEPTH_TEST, FRAMEBUFFER_SRGB
 from gpgpu_gl.render.table import WHOLE
 from gpgpu_gl.tensor import Tensor
 
@@ -106,7 +109,7 @@ def image(scene: Node, width: int = 800, height: int = 600, camera: Camera | Non
 def _tile(g: Gpu, scene: Node, whole: tuple[int, int], box: tuple[int, ...], camera: Camera, samples: int) -> np.ndarray:
     _left, _top, width, height = box
     size = (width, height)
-    framebuffer, _ = draw_display(g, scene, size, _Framed(camera, whole), samples, crop_of(whole, box))
+    framebuffer, _ = draw_display(g, scene, size, Framed(camera, whole), samples, crop_of(whole, box))
     data = framebuffer.read(components=4, alignment=1)
     return np.frombuffer(data, np.uint8).reshape(height, width, 4)
 
@@ -118,7 +121,7 @@ def crop_of(whole: tuple[int, int], box: tuple[int, ...]) -> tuple[float, float,
     return x, -y, (whole[0] - 2 * left) / width - 1, (whole[1] - 2 * top) / height - 1
 
 
-class _Framed(Camera):
+class Framed(Camera):
     """A camera for a part of a picture: it keeps the whole picture's aspect."""
 
     def __init__(self, camera: Camera, whole: tuple[int, int]) -> None:
@@ -177,10 +180,13 @@ def buffers(
     color (H, W, 4) linear light; normal (H, W, 3) in the world; position (H, W, 4): in the world, and the distance along
     the view; id (H, W, 3) int32: number of the drawable from 1 in the order of scene.walk() (0: nothing), primitive, instance.
     """
-    return _buffers(scene, width, height, camera, crop)[0]
+    return draw_buffers(scene, width, height, camera, crop)[0]
 
 
-def _buffers(scene: Node, width: int, height: int, camera: Camera | None, crop: Any) -> tuple[dict[str, Tensor], Any]:
+def draw_buffers(
+    scene: Node, width: int, height: int, camera: Camera | None, crop: Any
+) -> tuple[dict[str, Tensor], renderer.View]:
+    """As buffers(), with the view that was drawn: its drawables and their ids."""
     check_size(width, height)
     g = gpu()
     size = (width, height)
@@ -197,7 +203,43 @@ def _buffers(scene: Node, width: int, height: int, camera: Camera | None, crop: 
 
 def depth(scene: Node, width: int = 800, height: int = 600, camera: Camera | None = None) -> Tensor:
     """Distances along the view (H, W) as a Tensor; 0 where nothing is seen."""
-    return buffers(scene, width, height, camera)["position"][..., 3]
+    return getitem(buffers(scene, width, height, camera)["position"], (..., 3))
 
 
-__all__ = ["DeviceError", "Picture", "buffers", "check_size", "depth", "image", "tensor"]
+def picture(t: Tensor, tone: str = "none", exposure: float = 1.0) -> Picture:
+    """A Tensor of linear light (H, W), (H, W, 1, 3 or 4) as a picture: tone mapped, sRGB, bytes. Made on the device."""
+    g = gpu()
+    with g.drawing():
+        framebuffer, _ = draw_tensor(g, t, tone, exposure)
+        height, width = t.shape[:2]
+        data = framebuffer.read(components=4, alignment=1)
+    g.device.check()
+    return Picture(np.frombuffer(data, np.uint8).reshape(height, width, 4))
+
+
+def draw_tensor(g: Gpu, t: Tensor, tone: str = "none", exposure: float = 1.0) -> tuple[Any, Any]:
+    """Draws a tensor into the kept sRGB target of its size: its framebuffer and texture."""
+    if t.ndim == 2:
+        t = reshape(t, (*t.shape, 1)).copy()
+    if t.ndim != 3 or t.shape[2] not in (1, 3, 4) or t.dtype.kind != "f" or 0 in t.shape:
+        raise ShapeError(f"a tensor of shape {t.shape}, {t.dtype} is no picture: it needs floats (H, W) or (H, W, 1, 3 or 4)")
+    if tone not in renderer.TONES:
+        raise GpgpuError(f"tone {tone!r} is unknown: use one of {', '.join(renderer.TONES)}")
+    size = (t.shape[1], t.shape[0])
+    framebuffer, texture = g.display(size)
+    program = g.program("cover", "present", {"TONE": renderer.TONES[tone], "CHANNELS": t.shape[2]})
+    present(g, program, lambda: program.set("picture_layout", g.bind_tensor(0, t)), framebuffer, size, exposure)
+    return framebuffer, texture
+
+
+def present(g: Gpu, program: Any, bind: Any, framebuffer: Any, size: tuple[int, int], exposure: float, encode: bool = True) -> None:
+    """Runs present.glsl over a whole framebuffer."""
+    framebuffer.use()
+    for switch in (BLEND, CULL_FACE, DEPTH_TEST):
+        g.ctx.disable_direct(switch)
+    g.ctx.enable_direct(FRAMEBUFFER_SRGB) if encode else g.ctx.disable_direct(FRAMEBUFFER_SRGB)
+    program.bind("picture", 0)
+    program.set("target_size", (float(size[0]), float(size[1])))
+    program.set("exposure", exposure)
+    bind()
+    g.no_attributes(program).render(moderngl.TRIANGLES, vertices=3)

@@ -61,7 +61,8 @@ def build_cases() -> Iterator[tuple[str, dict[str, int], str, str]]:
     pairs += [("mesh_vertex", "depth_fragment", {"DEPTH_ONLY": 1, **d}) for d in ({}, {"SKIN": 1}, {"INSTANCED": 1})]
     for vertex in ("points_vertex", "lines_vertex"):
         pairs += [(vertex, "flat_fragment", d) for d in ({}, {"COLORS": 1, "ROUND": 1, "FOG": 1}, {"IDS": 1, "FOG": 2})]
-    pairs += [("cover", "sky", {"TONE": 2}), ("cover", "present", {"FLIP": 1, "ENCODE": 1}), ("cover", "present", {})]
+    pairs += [("cover", "sky", {"TONE": 2}), ("cover", "present", {"FLIP": 1, "ENCODE": 1})]
+    pairs += [("cover", "present", {"CHANNELS": n}) for n in (1, 3, 4)]
     pairs += [("cover", "overlay", {}), ("cover", "prefilter", {})]
     for vertex, fragment, defines in pairs:
         for dialect in ("330", "es300"):
