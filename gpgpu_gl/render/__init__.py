@@ -5,7 +5,7 @@
     gg.render.image(scene, 800, 600).save("teapot.png")
 """
 
-from gpgpu_gl.render import shapes, transform
+from gpgpu_gl.render import post, shapes, transform
 from gpgpu_gl.render.app import App, show
 from gpgpu_gl.render.camera import Camera, OrthographicCamera, PerspectiveCamera
 from gpgpu_gl.render.environment import Environment
@@ -27,5 +27,6 @@ from gpgpu_gl.render.material import (
 from gpgpu_gl.render.mesh import InstancedMesh, Lines, Mesh, Points, Skin
 from gpgpu_gl.render.movie import save_frames
 from gpgpu_gl.render.nodes import Fog, Group, Node, Scene, turn
+from gpgpu_gl.render.paint import paint
 from gpgpu_gl.render.pick import Hit, pick
 from gpgpu_gl.render.texture import Texture

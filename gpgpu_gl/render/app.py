@@ -45,6 +45,8 @@ class App:
         self.size = _size(self.options.size)
         self.headless: bool = self.options.headless
         self.click: Callable[[int, int], None] | None = None  # called with the pixel that was clicked
+        # Called in place of orbiting, with the pointer in fractions of the window, and whether the button went down just now.
+        self.drag: Callable[[float, float, bool], None] | None = None
         if self.headless:
             if self.options.frames < 1:
                 raise GpgpuError(f"--frames {self.options.frames}: at least one frame has to be drawn")
@@ -57,7 +59,7 @@ class App:
             shown = (self.drawn(frame(n / self.options.fps)) for n in range(self.options.frames))
             print(f"wrote {save_frames(shown, self.options.out or 'out.png', self.options.fps)}")
             return
-        self.window.run(frame, self.click, self.options.frames if self.options.frames > 1 else None)
+        self.window.run(frame, self.click, self.drag, self.options.frames if self.options.frames > 1 else None)
 
     def drawn(self, shown: Shown) -> Picture:
         """What a frame returned, as a picture."""

@@ -69,6 +69,7 @@ class Window:
         self._pressed: tuple[int, float, float, bool] | None = None
         self._at = (0.0, 0.0)
         self._click: Callable[[int, int], None] | None = None
+        self._drag: Callable[[float, float, bool], None] | None = None
         self._text: Any = None
         self._times: list[float] = []
         self._last_text = -1.0
@@ -107,6 +108,8 @@ class Window:
         x, y = self.glfw.get_cursor_pos(self.handle)
         if action == self.glfw.PRESS:
             self._pressed = (button, x, y, bool(mods & self.glfw.MOD_SHIFT))
+            if button == 0 and self._drag is not None:
+                self._drag(*self._fraction(x, y), True)
         elif self._pressed is not None:
             _, x0, y0, _ = self._pressed
             if button == 0 and abs(x - x0) + abs(y - y0) <= CLICK and self._click is not None:
@@ -117,7 +120,9 @@ class Window:
         self._at = (x, y)
 
     def _move(self, _window: Any, x: float, y: float) -> None:
-        if self._pressed is not None and self.controls is not None:
+        if self._pressed is not None and self._pressed[0] == 0 and self._drag is not None:
+            self._drag(*self._fraction(x, y), False)
+        elif self._pressed is not None and self.controls is not None:
             width, height = self.glfw.get_window_size(self.handle)
             dx, dy = (x - self._at[0]) / max(width, 1), (y - self._at[1]) / max(height, 1)
             if self._pressed[0] == 0 and not self._pressed[3]:
@@ -125,6 +130,10 @@ class Window:
             else:
                 self.controls.pan(dx * width / max(height, 1), dy)
         self._at = (x, y)
+
+    def _fraction(self, x: float, y: float) -> tuple[float, float]:
+        width, height = self.glfw.get_window_size(self.handle)
+        return x / max(width, 1), y / max(height, 1)
 
     def _scroll(self, _window: Any, _x: float, y: float) -> None:
         if self.controls is not None:
@@ -138,9 +147,18 @@ class Window:
         width, height = self.glfw.get_framebuffer_size(self.handle)
         return int(width), int(height)
 
-    def run(self, frame: Callable[[float], Any], click: Callable[[int, int], None] | None = None, frames: int | None = None) -> None:
-        """Shows frame(t) until the window is closed, or for so many frames; t is the time that was not paused."""
-        self._click = click
+    def run(
+        self,
+        frame: Callable[[float], Any],
+        click: Callable[[int, int], None] | None = None,
+        drag: Callable[[float, float, bool], None] | None = None,
+        frames: int | None = None,
+    ) -> None:
+        """Shows frame(t) until the window is closed, or for so many frames; t is the time that was not paused.
+
+        click(x, y): the pixel that was clicked. drag(x, y, begins): takes the place of orbiting, in fractions of the window.
+        """
+        self._click, self._drag = click, drag
         t, before, drawn = 0.0, time.perf_counter(), 0
         try:
             while not self.glfw.window_should_close(self.handle) and (frames is None or drawn < frames):
