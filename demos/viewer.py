@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("model", nargs="?", help=".gltf, .glb, .obj or .ply")
     app = gr.App(__doc__ or "", argv=argv, parser=parser)
     model = gr.load(app.options.model) if app.options.model else built()
-    sky = gr.Environment.gradient(down="#8a8478", sun=(0.6, 0.7, 0.5), sun_intensity=20)
+    sky = gr.Environment.gradient(down="#8a8478", sun=(0.6, 0.7, 0.5), sun_intensity=20, intensity=0.6)
     scene = gr.Scene([model], environment=sky, sky=True, tone="aces")
     scene.sky_blur = 0.5
     if not any(isinstance(node, gr.Light) for node in model.walk()):

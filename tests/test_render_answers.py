@@ -109,7 +109,7 @@ def sample_positions():
 
     gl = raw()
     with gpu().drawing():
-        gpu().multisampled((16, 16), 4, "srgb8").use()
+        gpu().multisampled((16, 16), 4, "f2").use()
         return [tuple(gl.glGetMultisamplefv(gl.GL_SAMPLE_POSITION, n)) for n in range(4)]
 
 

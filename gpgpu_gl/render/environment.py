@@ -94,7 +94,7 @@ class Layers:
 
 
 def prefiltered(gpu: Gpu, environment: Environment) -> Any:
-    """The environment's layers, from sharp to fully rough, filtered at first use."""
+    """The environment's layers, from sharp to fully rough, filtered at first use (which sets GL state of its own)."""
     found = gpu.environments.get(environment)
     if found is not None:
         return found.texture

@@ -213,11 +213,10 @@ class Gpu:
         return made
 
     def multisampled(self, size: tuple[int, int], samples: int, kind: str) -> Any:
-        """A framebuffer with `samples` samples a pixel; kind "srgb8" or a float dtype's name."""
+        """A framebuffer of linear floats, "f2" or "f4", with `samples` samples a pixel."""
 
         def make() -> list[Any]:
-            more = {"internal_format": SRGB8_ALPHA8} if kind == "srgb8" else {}
-            color = self.ctx.texture(size, 4, samples=samples, dtype="f1" if kind == "srgb8" else kind, **more)
+            color = self.ctx.texture(size, 4, samples=samples, dtype=kind)
             depth = self.ctx.depth_renderbuffer(size, samples=samples)
             return [self.ctx.framebuffer([color], depth), color, depth]
 
@@ -225,6 +224,16 @@ class Gpu:
 
     def depth_buffer(self, size: tuple[int, int]) -> Any:
         return self.keep(("depth", size), lambda: [self.ctx.depth_renderbuffer(size)])[0]
+
+    def linear(self, size: tuple[int, int]) -> tuple[Any, Any]:
+        """Framebuffer and texture of linear half floats."""
+
+        def make() -> list[Any]:
+            color = self.ctx.texture(size, 4, dtype="f2")
+            return [self.ctx.framebuffer([color]), color]
+
+        framebuffer, color = self.keep(("linear", size), make)
+        return framebuffer, color
 
     def display(self, size: tuple[int, int]) -> tuple[Any, Any]:
         """Framebuffer and texture of an sRGB picture of bytes."""

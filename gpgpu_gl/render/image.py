@@ -76,9 +76,18 @@ def draw_display(
     view = renderer.prepare(g, scene, camera, size, crop)
     framebuffer, texture = g.display(size)
     if samples:
-        several = g.multisampled(size, samples, "srgb8")
-        renderer.draw(view, several, encode=True, flipped=True)
-        g.resolve(several, framebuffer)
+        # OpenGL's versions disagree on how a blit resolves sRGB, so that the samples are linear, and encoded afterwards.
+        several = g.multisampled(size, samples, "f2")
+        renderer.draw(view, several, encode=False, flipped=True, clamp=True)
+        single, resolved = g.linear(size)
+        g.resolve(several, single)
+        program = g.program("cover", "present", {})
+
+        def bind() -> None:
+            resolved.use(0)
+            g.ctx.clear_samplers(0, 1)
+
+        present(g, program, bind, framebuffer, size, 1.0)
     else:
         renderer.draw(view, framebuffer, encode=True, flipped=True)
     return framebuffer, texture

@@ -136,6 +136,7 @@ def prepare(
         view.uniforms["fog_color"] = (*scene.fog.color, scene.fog.density)
         view.uniforms["fog_range"] = scene.fog.range or (0.0, 1.0)
     if scene.environment is not None:
+        prefiltered(gpu, scene.environment)  # now, since it sets GL state of its own
         view.uniforms |= {
             "irradiance": scene.environment.irradiance,
             "environment_layers": float(LAYERS),
@@ -253,15 +254,18 @@ def _draw_mesh(view: View, program: Program, mesh: Mesh) -> None:
     view.gpu.draw_calls += 1
 
 
-def draw(view: View, framebuffer: Any, encode: bool, flipped: bool, tone: int | None = None, ids: bool = False) -> None:
+def draw(
+    view: View, framebuffer: Any, encode: bool, flipped: bool, tone: int | None = None, ids: bool = False, clamp: bool = False
+) -> None:
     """Draws the view into a framebuffer.
 
-    encode: the framebuffer stores sRGB itself (GL_FRAMEBUFFER_SRGB). flipped: the picture's first line is its top. ids:
-    the framebuffer has four attachments: colour, normal, position with depth, and ids.
+    encode: the framebuffer stores sRGB itself (GL_FRAMEBUFFER_SRGB). flipped: the picture's first line is its top. tone: None
+    for the scene's. ids: the framebuffer has four attachments: colour, normal, position with depth, and ids. clamp: light
+    above 1 is cut off before samples are averaged, so that bright edges stay smooth on a display.
     """
     ctx, scene = view.gpu.ctx, view.scene
     view.defines["TONE"] = TONES[scene.tone] if tone is None else tone
-    view.defines["ENCODE"] = 0
+    view.defines["CLAMP"] = int(clamp)
     framebuffer.use()
     ctx.enable_direct(FRAMEBUFFER_SRGB) if encode else ctx.disable_direct(FRAMEBUFFER_SRGB)
     ctx.disable_direct(BLEND)
@@ -301,6 +305,10 @@ def draw(view: View, framebuffer: Any, encode: bool, flipped: bool, tone: int | 
         ctx.disable_direct(BLEND)
 
 
+def _display(view: View) -> dict[str, int]:
+    return {name: view.defines[name] for name in ("TONE", "CLAMP")}
+
+
 def _sorted(view: View) -> tuple[list[Any], list[Any]]:
     """Opaque drawables as they come, and blended ones from far to near."""
     opaque: list[Any] = []
@@ -318,7 +326,7 @@ def _draw_sky(view: View) -> None:
     gpu = view.gpu
     gpu.ctx.disable_direct(DEPTH_TEST)
     gpu.ctx.disable_direct(CULL_FACE)
-    program = gpu.program("cover", "sky", {"TONE": view.defines["TONE"]})
+    program = gpu.program("cover", "sky", _display(view))
     _set(program, view.uniforms)
     _bind_environment(view, program)
     _bind(view, program, "matrices", view.matrices)
@@ -371,7 +379,7 @@ def material_defines(view: View, mesh: Mesh, ids: bool = False) -> dict[str, int
     """The options of the shaders that draw this mesh; unlit ones leave lights and shadows out."""
     material: Material = mesh.material
     lit = material.shading in (1, 2, 3)
-    defines = {**_mesh_defines(mesh), "SHADING": material.shading, "TONE": view.defines["TONE"]}
+    defines = {**_mesh_defines(mesh), "SHADING": material.shading, **_display(view)}
     if lit:
         defines |= {"LIGHTS": view.defines["LIGHTS"], "SHADOWS": view.defines["SHADOWS"]}
         if view.scene.environment is not None:
@@ -397,7 +405,7 @@ def material_defines(view: View, mesh: Mesh, ids: bool = False) -> dict[str, int
 def _draw_outline(view: View, mesh: Mesh) -> None:
     """The back faces, pushed outwards: what shows beyond the mesh itself is its outline."""
     ctx, scene = view.gpu.ctx, view.scene
-    defines = {**_mesh_defines(mesh), "SHADING": 0, "OUTLINE": 1, "TONE": view.defines["TONE"]}
+    defines = {**_mesh_defines(mesh), "SHADING": 0, "OUTLINE": 1, **_display(view)}
     for name in ("UV", "COLORS", "INSTANCE_COLORS"):
         defines.pop(name, None)
     program = view.gpu.program("mesh_vertex", "mesh_fragment", defines)
@@ -415,7 +423,7 @@ def _draw_points(view: View, points: Points, ids: bool) -> None:
     if count == 0:
         return
     lines = isinstance(points, Lines)
-    defines = {"TONE": view.defines["TONE"], "ROUND": int(points.round and not lines)}
+    defines = {**_display(view), "ROUND": int(points.round and not lines)}
     if points.colors is not None:
         defines["COLORS"] = 1
     if "FOG" in view.defines:

@@ -1,10 +1,11 @@
 // From linear light to what a display takes.
 //
 // Options: TONE 0 none (clamped by the target), 1 Reinhard, 2 ACES (K. Narkowicz' fit); ENCODE 1: sRGB here, because the
-// target does not encode. Uniforms: exposure.
+// target does not encode; CLAMP 1: cut off above 1. Uniforms: exposure.
 
 #default TONE 0
 #default ENCODE 0
+#default CLAMP 0
 
 uniform float exposure;
 
@@ -14,6 +15,9 @@ vec3 tone_mapped(vec3 x) {
   x = x / (1.0 + x);
 #elif TONE == 2
   x = clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0);
+#endif
+#if CLAMP
+  x = min(x, 1.0);
 #endif
   return x;
 }
