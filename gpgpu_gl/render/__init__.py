@@ -30,3 +30,4 @@ from gpgpu_gl.render.nodes import Fog, Group, Node, Scene, turn
 from gpgpu_gl.render.paint import paint
 from gpgpu_gl.render.pick import Hit, pick
 from gpgpu_gl.render.texture import Texture
+from gpgpu_gl.render.window import Window

@@ -52,15 +52,12 @@ class Window:
         check_size(width, height)
         self.title, self.samples = title, samples
         self.shared = context._default is None or context._default.closed
-        self.glfw, self.handle = _open(title, width, height)
+        self.glfw, self.handle = _open(title, width, height, egl=not self.shared)
         ctx = moderngl.create_context(require=330, context=_GlfwLoader(self.glfw, self.handle))  # type: ignore[arg-type]
         self.glfw.swap_interval(1 if vsync else 0)
         self.device = Device(ctx, how="window")
-        self.other: Device | None = None
-        if self.shared:
-            context.use(self.device)
-        else:
-            self.other = context.device()
+        self.other = None if self.shared else context.device()
+        context.use(self.other or self.device)
         self.controls: Controls | None = None
         self.keys: set[str] = set()
         self.paused = False
@@ -183,17 +180,17 @@ class Window:
         camera = self._controlled(shown) if isinstance(shown, Node) else None
         if self.other is None:
             self._present(shown, camera)
-        else:  # drawn by the other device, copied over
-            drawn = image(shown, *self.size, camera, self.samples) if isinstance(shown, Node) else shown
-            drawn = picture(drawn) if isinstance(drawn, Tensor) else drawn
-            context.use(self.device)
-            try:
-                self._present(drawn, None)
-            finally:
-                self.glfw.make_context_current(None)
-                context.use(self.other)
-                self.other.ctx.__enter__()
-        self.glfw.swap_buffers(self.handle)
+            self.glfw.swap_buffers(self.handle)
+            return
+        # Drawn by the other device, and copied over.
+        drawn = image(shown, *self.size, camera, self.samples) if isinstance(shown, Node) else shown
+        drawn = picture(drawn) if isinstance(drawn, Tensor) else drawn
+        context.use(self.device)
+        try:
+            self._present(drawn, None)
+            self.glfw.swap_buffers(self.handle)
+        finally:
+            context.use(self.other)
 
     def _present(self, shown: Any, camera: Camera | None) -> None:
         g, size = gpu(), self.size
@@ -278,9 +275,7 @@ class Window:
         """Frees what was drawn with, closes the window, and lets the window library go."""
         if self.handle is None:
             return
-        if self.other is not None:
-            self.glfw.make_context_current(self.handle)
-            context.use(self.device)
+        context.use(self.device)
         gpu().release()
         self.device.engine.release()
         self.device.closed = True
@@ -316,8 +311,11 @@ def _lettering(text: str) -> np.ndarray:
     return np.asarray(picture)
 
 
-def _open(title: str, width: int, height: int) -> tuple[Any, Any]:
-    """A visible window with the newest core context, current in this thread."""
+def _open(title: str, width: int, height: int, egl: bool) -> tuple[Any, Any]:
+    """A visible window with the newest core context, current in this thread.
+
+    egl: where Linux offers both, by EGL, because a context of GLX does not take turns with one of EGL in one thread.
+    """
     try:
         import glfw
     except ImportError as error:
@@ -333,6 +331,8 @@ def _open(title: str, width: int, height: int) -> tuple[Any, Any]:
             glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, version // 10 % 10)
             glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
             glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, glfw.TRUE)
+            if egl and sys.platform.startswith("linux"):
+                glfw.window_hint(glfw.CONTEXT_CREATION_API, glfw.EGL_CONTEXT_API)
             if sys.platform == "darwin":
                 glfw.window_hint(glfw.COCOA_RETINA_FRAMEBUFFER, glfw.TRUE)
             handle = glfw.create_window(width, height, title, None, None)
