@@ -7,6 +7,8 @@
     x.grad.numpy()
 """
 
+from typing import Any
+
 from gpgpu_gl import bind as _bind  # binds the operators to Tensor
 from gpgpu_gl.autograd import backward, grad, gradients, value_and_grad
 from gpgpu_gl.capture import compile
@@ -119,3 +121,12 @@ from gpgpu_gl.tensor import Tensor, from_texture, tensor
 
 __version__ = "0.1.0"
 __all__ = [name for name in dir() if not name.startswith("_")]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the layers above at first use: gpgpu_gl.render."""
+    if name == "render":
+        import importlib
+
+        return importlib.import_module("gpgpu_gl.render")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ from gpgpu_gl.errors import GpgpuError
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("gpgpu_gl.cli.train", "train the small CNN on MNIST or another data set"),
     "predict": ("gpgpu_gl.cli.predict", "classify PNG or JPEG pictures with trained weights"),
+    "demo": ("gpgpu_gl.cli.demo", "list the demos, and run one in a window or into a file"),
     "bench": ("gpgpu_gl.cli.bench", "measure how fast this device is, against its own ceilings"),
     "tune": ("gpgpu_gl.cli.tune", "measure which kernel variants are fastest here and keep the choice"),
     "pipeline": ("gpgpu_gl.cli.pipeline", "show every stage of the emulated pipeline, beside the hardware"),

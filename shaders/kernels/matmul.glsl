@@ -8,6 +8,7 @@
 // Options: K_TAIL  K % 4: the last step masks what lies beyond K.
 //          K_STEPS number of whole steps, 0 to read it from k_size.
 //          SHARES  K is split between this many groups of the output, which a sum over the groups combines.
+#include "lib/atom.glsl"
 
 #default TRANSPOSE_A 0
 #default TRANSPOSE_B 0
@@ -143,7 +144,7 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
       vec4 x = A_AT(a$i, k);
 #endif
 #unroll j 0 COLS
-      s$(i*COLS+j) += x.x * w$(j*4) + x.y * w$(j*4+1) + x.z * w$(j*4+2) + x.w * w$(j*4+3);
+      s$(i*COLS+j) += ATOM(w$(j*4), w$(j*4+1), w$(j*4+2), w$(j*4+3), x);
 #endunroll
     }
 #endunroll

@@ -1,0 +1,2 @@
+// Fragment stage where only depth is wanted, for shadow maps.
+void main() {}
