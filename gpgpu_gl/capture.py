@@ -161,12 +161,28 @@ class Recording:
                             slots[storage].uses.append((command, True, at))
                     self.commands.append(command)
 
+        merged = self._merge(list(scratch.values()))
         touched = {s for c in self.commands if isinstance(c, Command) for s in (*c.targets, *(s for _, s in c.inputs))}
-        others = sum(s.nbytes for s in touched - set(place.place.values()) - set(scratch.values()))
+        others = sum(s.nbytes for s in touched - set(place.place.values()) - merged)
         self._memory = {
-            "used": place.used + others + sum(s.nbytes for s in scratch.values()),
+            "used": place.used + others + sum(s.nbytes for s in merged),
             "needed": place.peak + others,
         }
+
+    def _merge(self, scratch: list[Storage]) -> set[Storage]:
+        """Lets tile passes, which run one after another, draw into the array texture of a larger one."""
+        place: dict[Storage, Storage] = {}
+        kept: list[Storage] = []
+        for storage in sorted(scratch, key=lambda s: -s.nbytes):
+            fits = (s for s in kept if s.dtype == storage.dtype and all(s.key[i] >= storage.key[i] for i in (0, 1, 3)))
+            place[storage] = next(fits, storage)
+            if place[storage] is storage:
+                kept.append(storage)
+        for command in self.commands:
+            if isinstance(command, Command):
+                command.targets[:] = [place.get(s, s) for s in command.targets]
+                command.inputs[:] = [(unit, place.get(s, s)) for unit, s in command.inputs]
+        return set(kept)
 
     def memory(self) -> dict[str, int]:
         """Bytes of all textures that a replay touches, and what its tensors need where the most of them are alive."""
