@@ -10,7 +10,7 @@ import moderngl
 import numpy as np
 
 from gpgpu_gl.dtypes import FORMATS
-from gpgpu_gl.errors import OutOfTextureMemory
+from gpgpu_gl.errors import DeviceError, OutOfTextureMemory
 from gpgpu_gl.gl.state import unbind_framebuffer
 
 Key = tuple[int, int, np.dtype, int]  # width, height, dtype, layers (0: an ordinary 2-D texture)
@@ -20,6 +20,8 @@ def _default_cap() -> int:
     """Bytes of textures allowed: GPGPU_GL_TEXTURE_CAP_MB, or half of the machine's memory."""
     text = os.environ.get("GPGPU_GL_TEXTURE_CAP_MB")
     if text:
+        if not text.isdecimal():
+            raise DeviceError(f"GPGPU_GL_TEXTURE_CAP_MB is a whole number of MiB, not {text!r}")
         return int(text) << 20
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

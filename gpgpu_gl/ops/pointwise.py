@@ -39,14 +39,37 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(out)
 
 
+class MinusZero(float):
+    """-0.0, unlike 0.0: a uniform that holds the one would otherwise not be set to the other, as they are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is MinusZero
+
+    def __ne__(self, other: object) -> bool:
+        return type(other) is not MinusZero
+
+    __hash__ = float.__hash__
+
+
+def _shown(value: Any) -> str:
+    return f"an integer of {value.bit_length()} bits" if is_integer(value) and abs(value) >> 64 else f"the number {value}"
+
+
 def constant(value: Any, scalar: str) -> float | int:
-    """A Python number as the uniform of a kernel that computes in `scalar` ("int" or "float")."""
+    """A Python number as the uniform of a kernel that computes in `scalar` ("int" or "float").
+
+    Raises DTypeError for an integer that the type cannot hold.
+    """
     if scalar == "int":
-        number = int(value)
-        if not -(2**31) <= number < 2**31:
-            raise DTypeError(f"the number {value} does not fit int32 (-2**31 to 2**31 - 1)")
-        return number
-    return float(value)
+        whole = int(value)
+        if not -(2**31) <= whole < 2**31:
+            raise DTypeError(f"{_shown(value)} does not fit int32 (-2**31 to 2**31 - 1)")
+        return whole
+    try:
+        number = float(value)
+    except OverflowError:
+        raise DTypeError(f"{_shown(value)} does not fit float32 (up to 3.4e38)") from None
+    return MinusZero(number) if number == 0 and math.copysign(1, number) < 0 else number
 
 
 def pointwise(
@@ -75,7 +98,7 @@ def scalar_of(dtype: np.dtype) -> str:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real | np.generic)
+    return isinstance(value, numbers.Real | np.bool_ | np.number) and not isinstance(value, np.complexfloating)
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
