@@ -249,3 +249,63 @@ def test_bad_arguments_are_named(call, error, words):
         call(lambda shape: tensor(np.zeros(shape, np.float32)))
     for word in words:
         assert word in str(caught.value)
+
+
+# Shapes whose tiles have tails: channels, widths, strides, dilation, uneven padding, more taps than a tile takes.
+VARIED = [
+    ((3, 6, 15, 5), (2, 3, 5, 6), {"padding": "same"}),
+    ((2, 9, 13, 1), (3, 5, 1, 9), {"padding": ((0, 2), (3, 1))}),
+    ((2, 8, 11, 8), (3, 2, 8, 3), {"stride": (1, 2), "dilation": (2, 3), "padding": 1}),
+    ((1, 7, 20, 3), (1, 9, 3, 4), {"stride": (3, 3), "padding": (0, 5)}),
+]
+
+
+@pytest.mark.parametrize(("x_shape", "w_shape", "options"), VARIED)
+def test_every_variant_equals_the_plain_kernel(path, monkeypatch, x_shape, w_shape, options):
+    tuner = engine().tuner
+    offered: dict[str, list[tuple[int, ...]]] = {}
+
+    def pick(operator, shape, variants, default, trial):
+        offered[operator] = variants
+        assert default in variants
+        return tuner.forced.get(operator, variants[0])
+
+    monkeypatch.setattr(tuner, "pick", pick)
+    monkeypatch.setattr(tuner, "forced", {})
+
+    def run():
+        tx, tw = tensor(x, requires_grad=True), tensor(w, requires_grad=True)
+        out = conv2d(tx, tw, **options)
+        dx, dw = gradients(out, [tx, tw], tensor(g))
+        return {"conv2d": out, "conv2d_input_grad": dx, "conv2d_weight_grad": dw}
+
+    x, w = draw(x_shape, w_shape)
+    (g,) = draw(conv2d(tensor(x), tensor(w), **options).shape, seed=1)
+    plain = {name: t.numpy() for name, t in run().items()}
+    assert set(offered) == set(plain)
+    for turn in range(1, max(len(variants) for variants in offered.values())):
+        tuner.forced.update({name: variants[turn % len(variants)] for name, variants in offered.items()})
+        for name, found in run().items():
+            error = np.abs(found.numpy() - plain[name]).max()
+            assert error <= TOLERANCE * np.abs(plain[name]).max(), f"{name} as {tuner.forced[name]}: off by {error}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_shapes_agree_with_the_reference(seed):
+    rng = np.random.default_rng(seed)
+    n, h, wide, ci, co, kh, kw = (int(v) for v in rng.integers((1, 1, 1, 1, 1, 1, 1), (5, 12, 40, 10, 14, 5, 6)))
+    options = {
+        "stride": tuple(int(s) for s in rng.integers(1, 4, 2)),
+        "dilation": tuple(int(s) for s in rng.integers(1, 3, 2)),
+        "padding": tuple(tuple(int(s) for s in rng.integers(k, 2 * k + 1, 2)) for k in (kh, kw)),
+    }
+    x, w = draw((n, h, wide, ci), (kh, kw, ci, co), seed=seed)
+    expected = conv_reference(x.astype(float), w.astype(float), **options)
+    (g,) = draw(expected.shape, seed=seed + 100)
+    tx, tw = tensor(x, requires_grad=True), tensor(w, requires_grad=True)
+    out = conv2d(tx, tw, **options)
+    close(out, expected)
+    dx, dw = gradients(out, [tx, tw], tensor(g))
+    ex, ew = conv_grads(*(a.astype(float) for a in (x, w, g)), **options)
+    close(dx, ex)
+    close(dw, ew)

@@ -94,13 +94,14 @@ def _image_tiles(width: int, columns: int, lanes: int, geo: Geometry, gradient: 
     found: dict[Variant, None] = {}
     for cols in (1, 2, 4, 8):
         fragment = device().path == "fragment"
-        for most in (8, 7, 4, 2, 1) if fragment else (4, 8, 16, 32):
+        for most in (8, 7, 4) if fragment else (8, 16, 32):
             rows = _balanced(width, most, down)
             small = rows * cols <= MOST_ATTACHMENTS if fragment else cols < 8 and rows * cols > 1
             short = geo.window[1] * rows * cols * lanes <= MOST_UNROLLED and _span(rows, geo, gradient) <= MOST_SPAN
             if small and short and cols < 2 * columns:
                 found[rows, cols] = None
-    return list(found)
+    largest = max((rows * cols for rows, cols in found), default=0)
+    return [v for v in found if 2 * v[0] * v[1] > largest or not fragment]
 
 
 def _default_image_tile(variants: list[Variant], out: Tensor, lanes: int, geo: Geometry, gradient: bool) -> Variant:
@@ -208,11 +209,11 @@ def _weight_tiles(lanes: int, columns: int, geo: Geometry) -> list[Variant]:
     fragment = device().path == "fragment"
     found: dict[Variant, None] = {}
     for cols in (1, 2, 4):
-        for most_taps in (8, 4, 2, 1) if fragment else (7,):
+        for most_taps in (8, 2, 1) if fragment else (7,):
             taps = _balanced(window, most_taps)
             if cols >= 2 * columns or fragment and taps * lanes * cols > MOST_ATTACHMENTS:
                 continue
-            for unit in (width, 14, 7, 4, 2):
+            for unit in (width, 4, 2) if fragment else (width, 7, 4):
                 short = taps * cols * unit * lanes <= MOST_UNROLLED and _weight_span(taps, unit, geo) <= MOST_SPAN
                 if short and unit <= min(width, 32):
                     found[taps, cols, unit] = None
