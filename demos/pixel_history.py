@@ -46,7 +46,7 @@ def main() -> None:
     makers = {"demo": demo, **GALLERY, **{s.name: (lambda s=s: s) for s in scenes()}}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scene", default="depth less", choices=tuple(makers), metavar="NAME", help="default: depth less")
-    parser.add_argument("--pixel", type=int, nargs=2, metavar=("X", "Y"), help="y from the bottom; default: where most fragments meet")
+    parser.add_argument("--pixel", type=int, nargs=2, metavar=("X", "Y"), help="y from the bottom; default: the busiest one")
     parser.add_argument("--out", type=Path, help="a PNG with the picture, the overdraw and the fragments")
     arguments = parser.parse_args()
     try:
