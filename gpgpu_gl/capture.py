@@ -121,7 +121,8 @@ class Recording:
             held = {t._storage for t in alive() if t._storage is not None}
         finally:
             self.engine.recorder = outer
-        self._prepare(recorder, inputs, outputs, held)
+        with self.engine.device.hosted_state():
+            self._prepare(recorder, inputs, outputs, held)
         return result
 
     def _prepare(self, recorder: Recorder, inputs: list[Tensor], outputs: list[Tensor], held: set[Storage]) -> None:
@@ -198,9 +199,9 @@ class Recording:
             slot.bind(t.storage)
         for t, before, _ in self.states:
             before.bind(t.storage)
-        for slot in self.written:
-            slot.bind(current.pool.get(*slot.storage.key))
         with current.device.hosted_state():
+            for slot in self.written:
+                slot.bind(current.pool.get(*slot.storage.key))
             for command in self.commands:
                 if type(command) is Command:
                     current.issue(command)
