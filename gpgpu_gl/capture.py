@@ -175,8 +175,7 @@ class Recording:
         place: dict[Storage, Storage] = {}
         kept: list[Storage] = []
         for storage in sorted(scratch, key=lambda s: -s.nbytes):
-            fits = (s for s in kept if s.dtype == storage.dtype and all(s.key[i] >= storage.key[i] for i in (0, 1, 3)))
-            place[storage] = next(fits, storage)
+            place[storage] = next((s for s in kept if _covers(s, storage)), storage)
             if place[storage] is storage:
                 kept.append(storage)
         for command in self.commands:
@@ -217,6 +216,12 @@ class Recording:
             t if slot is None else inputs[slot] if isinstance(slot, int) else t.on(slot.storage) for t, slot in self.outputs
         ]
         return _restore(self.structure, found)
+
+
+def _covers(large: Storage, small: Storage) -> bool:
+    """Whether an array texture has the dtype of another one and is no smaller in width, height and layers."""
+    (width, height, dtype, layers), (least_width, least_height, wanted, least_layers) = large.key, small.key
+    return dtype == wanted and width >= least_width and height >= least_height and layers >= least_layers
 
 
 def _flatten(result: Any) -> tuple[list[Tensor], Any]:

@@ -22,7 +22,7 @@ def drawn():
     with Pipeline(VERTEX, FRAGMENT, depth_test="less") as pipeline:
         trace = pipeline.run(attributes, size=(48, 40))
     settle()
-    yield attributes, trace
+    return attributes, trace
 
 
 def test_interpolated_attributes_are_the_picture(drawn):

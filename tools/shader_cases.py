@@ -263,6 +263,7 @@ def stages_of(vertex: Shader, fragment: Shader, points: bool) -> Iterator[tuple[
         ("fragment", fragment, fragment.source()),
         ("fragment", fragment, wrapped(fragment, link(vertex, fragment), points)),
     ):
-        name = Path(shader.file).relative_to(root).as_posix()
+        path = Path(shader.file)
+        name = path.relative_to(root).as_posix() if path.is_relative_to(root) else shader.file
         places = tuple((name if file == shader.file else file, line) for file, line in loaded.lines)
         yield stage, shader.interface.version + " es" * shader.interface.es, Source(loaded.text, places)

@@ -191,7 +191,7 @@ class _Reader:
             at = self.strided(s.indices.bufferView, s.indices.byteOffset or 0, s.count, 1, kind, index)[:, 0]
             found[at] = self.strided(s.values.bufferView, s.values.byteOffset or 0, s.count, width, dtype, index)
         if a.normalized and dtype.kind in "iu":
-            return np.maximum(found.astype(np.float32) / np.iinfo(dtype).max, -1.0)
+            return np.maximum(found.astype(np.float32) / np.iinfo(found.dtype).max, -1.0)
         return found
 
     def strided(self, view: int, offset: int, count: int, width: int, dtype: Any, index: int) -> np.ndarray:
