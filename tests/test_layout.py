@@ -74,7 +74,8 @@ def test_an_image_is_a_tensor() -> None:
 
 
 def test_the_most_nearly_square_split_is_taken() -> None:
-    for shape, size in (((), (1, 1)), ((5,), (2, 1)), ((3, 5), (2, 3)), ((8, 8, 8), (16, 8)), ((2, 3, 5, 6), (10, 6)), ((16, 16), (4, 16))):
+    sizes = {(): (1, 1), (5,): (2, 1), (3, 5): (2, 3), (8, 8, 8): (16, 8), (2, 3, 5, 6): (10, 6), (16, 16): (4, 16)}
+    for shape, size in sizes.items():
         lay = layout(shape, 16384)
         assert (lay.width, lay.height) == size, shape
     assert layout((3, 0), 16384).texels == 0
