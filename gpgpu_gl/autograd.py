@@ -106,8 +106,9 @@ def backward(out: Tensor, gradient: Tensor | None = None, retain_graph: bool = F
             if recorder is not None:
                 recorder.note_grad(tensor)
             if tensor.grad is None:
-                tensor.grad = g
-            elif create_graph:
+                # One of its own: several leaves may have the same g, and the next backward adds to each grad in place.
+                tensor.grad = g if g.tracked else g.detach()
+            elif create_graph or tensor.grad.tracked:
                 tensor.grad = tensor.grad + g
             else:
                 tensor.grad.replace(tensor.grad.detach() + g)

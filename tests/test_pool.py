@@ -37,10 +37,8 @@ def test_a_texture_is_used_again(pool: Pool) -> None:
 
 def test_only_an_equal_texture_is_used_again(pool: Pool) -> None:
     held = [pool.get(8, 8, FLOAT32).texture]  # given back at once: only the texture is kept here
-    for width, height, dtype, layers in (
-        (8, 4, FLOAT32, 0), (4, 8, FLOAT32, 0), (8, 8, gg.int32, 0), (8, 8, gg.float16, 0), (8, 8, FLOAT32, 3),
-    ):  # fmt: skip
-        held.append(pool.get(width, height, dtype, layers).texture)
+    for key in ((8, 4, FLOAT32), (4, 8, FLOAT32), (8, 8, gg.int32), (8, 8, gg.float16), (8, 8, FLOAT32, 3)):
+        held.append(pool.get(*key).texture)
     assert len({id(texture) for texture in held}) == len(held)
     assert pool.counters()["reused"] == 0
 
@@ -66,10 +64,8 @@ def test_past_the_cap_the_error_says_all(pool: Pool) -> None:
     with pytest.raises(gg.OutOfTextureMemory) as caught:
         pool.get(30, 30, FLOAT32)
     message = str(caught.value)
-    for part in (
-        "30 x 30 float32", "14400 bytes", f"{held.nbytes} bytes are in use", "cap is 65536 bytes",
-        "GPGPU_GL_TEXTURE_CAP_MB", "batches",
-    ):  # fmt: skip
+    used = f"{held.nbytes} bytes are in use"
+    for part in ("30 x 30 float32", "14400 bytes", used, "cap is 65536 bytes", "GPGPU_GL_TEXTURE_CAP_MB", "batches"):
         assert part in message
     assert isinstance(caught.value, MemoryError)
     assert pool.counters()["live"] == held.nbytes  # nothing was lost

@@ -118,10 +118,19 @@ divide = binary(
     "x / y in floats; by zero as IEEE 754.",
     dtype=_float,
 )
+
+
+def _power_slope(x: Operand, y: Operand) -> Operand:
+    """y x^(y - 1); 0 where y is 0, also at x = 0."""
+    if isinstance(y, Tensor):
+        return where(y == 0, 0.0, y * power(x, y - 1))
+    return power(x, y - 1) * y if y else 0
+
+
 power = binary(
     "power",
     "power(x0, x1)",
-    (lambda g, out, x, y: g * y * power(x, y - 1), lambda g, out, x, y: g * where(x == 0, 0.0, out * log(where(x == 0, 1.0, x)))),
+    (lambda g, out, x, y: g * _power_slope(x, y), lambda g, out, x, y: g * where(x == 0, 0.0, out * log(where(x == 0, 1.0, x)))),
     "x to the power y; NaN for a fractional power of a negative number.",
 )
 floor_divide = binary("floor_divide", "floor_divide(x0, x1)", None, "The quotient rounded down; integers exactly (0 by zero).")
