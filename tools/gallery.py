@@ -51,7 +51,8 @@ def page() -> str:
     for name, text in demos().items():
         found = [GALLERY / f"{name}.{kind}" for kind in ("gif", "png") if (GALLERY / f"{name}.{kind}").exists()]
         if found and name not in SKIPPED:
-            lines += [f"## {name}", "", text, "", f"![{text}]({found[0].name})", "", f"[demos/{name}.py](../../demos/{name}.py)", ""]
+            source = f"[demos/{name}.py](../../demos/{name}.py)"
+            lines += [f"## {name}", "", text, "", f"![{text}]({found[0].name})", "", source, ""]
     return "\n".join(lines)
 
 

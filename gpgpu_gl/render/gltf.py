@@ -111,11 +111,13 @@ def load_gltf(folder: Folder) -> Model:
                 document = pygltflib.GLTF2.gltf_from_json(text)
         blob = document.binary_blob()
     except Exception as error:  # its parser raises whatever it meets
-        raise FileError(f"{folder.model}: this glTF file cannot be read ({type(error).__name__}: {error}); export it again") from error
+        said = f"{type(error).__name__}: {error}"
+        raise FileError(f"{folder.model}: this glTF file cannot be read ({said}); export it again") from error
     try:
         return _Reader(folder, document, blob).model()
     except (IndexError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise FileError(f"{folder.model}: this glTF file contradicts itself ({type(error).__name__}: {error}); export it again") from error
+        said = f"{type(error).__name__}: {error}"
+        raise FileError(f"{folder.model}: this glTF file contradicts itself ({said}); export it again") from error
 
 
 class _Reader:
@@ -167,7 +169,7 @@ class _Reader:
             elif uri.startswith("data:"):
                 self.buffers[index] = _inline(uri)
             else:
-                self.buffers[index] = self.folder.bytes(uri)
+                self.buffers[index] = self.folder.read(uri)
         return self.buffers[index]
 
     def view(self, index: int) -> tuple[memoryview, int]:
@@ -336,8 +338,11 @@ class _Reader:
             kind = sampler.interpolation or "LINEAR"
             if kind == "CUBICSPLINE":
                 values = values.reshape(len(times), 3, _PATHS[path])
-            if not len(times) or len(values) != len(times) or values.shape[-1] != _PATHS[path] or (np.diff(times) <= 0).any():
-                raise self.fail(f"an animation of {path} has {len(times)} times and {len(values)} values, or times that do not rise")
+            fits = len(times) and len(values) == len(times) and values.shape[-1] == _PATHS[path]
+            if not fits or (np.diff(times) <= 0).any():
+                raise self.fail(
+                    f"an animation of {path} has {len(times)} times and {len(values)} values, or times that do not rise"
+                )
             channels.append(Channel(self.nodes[node], path, kind, times, values))
         return Animation(spec.name or "", channels)
 

@@ -236,7 +236,7 @@ def draw_tensor(g: Gpu, t: Tensor, tone: str = "none", exposure: float = 1.0) ->
         raise GpgpuError(f"tone {tone!r} is unknown: use one of {', '.join(renderer.TONES)}")
     size = (t.shape[1], t.shape[0])
     framebuffer, texture = g.display(size)
-    program = g.program("cover", "present", {"TONE": renderer.TONES[tone], "CHANNELS": t.shape[2]})
+    program = g.program("cover", "present", {"TONE": renderer.TONES[tone], "CHANNELS": t.shape[2], "EXPOSED": 1})
     present(g, program, lambda: program.set("picture_layout", g.bind_tensor(0, t)), framebuffer, size, exposure)
     return framebuffer, texture
 

@@ -47,6 +47,7 @@ class View:
     drawables: list[Mesh | Points]
     size: tuple[int, int]
     defines: dict[str, int] = field(default_factory=dict)
+    lights: dict[str, int] = field(default_factory=dict)
     uniforms: dict[str, Any] = field(default_factory=dict)
     matrices: Any = None
     joints: dict[int, Tensor] = field(default_factory=dict)
@@ -150,7 +151,10 @@ def prepare(
 def _lights(view: View, lights: list[Light]) -> list[tuple[int, Light]]:
     """Fills in the lights' uniforms; the cameras of those that cast shadows."""
     ambient = np.zeros(3)
-    positions, directions, colors, more = [], [], [], []
+    positions: list[tuple[float, ...]] = []
+    directions: list[tuple[float, ...]] = []
+    colors: list[tuple[float, ...]] = []
+    inners: list[float] = []
     cameras: list[tuple[int, Light]] = []
     views, offsets = [], []
     for light in lights:
@@ -159,29 +163,35 @@ def _lights(view: View, lights: list[Light]) -> list[tuple[int, Light]]:
             continue
         if len(positions) == MOST_LIGHTS:
             raise GpgpuError(f"a scene may have {MOST_LIGHTS} lights besides ambient ones; put more into an environment")
-        shadow = -1.0
+        shadow = -1
         if light.shadow:
             if len(cameras) == MOST_SHADOWS:
                 raise GpgpuError(f"{MOST_SHADOWS} lights may cast shadows; set shadow=False on the others")
             low, high = view.bounds(casters=True)
             camera = light.shadow_camera(low, high)  # type: ignore[attr-defined]
-            shadow = float(len(cameras))
-            number = view.table.camera(camera, 1.0)
-            cameras.append((number, light))
-            views.append(number)
+            shadow = len(cameras)
+            eye = view.table.camera(camera, 1.0)
+            cameras.append((eye, light))
+            views.append(eye)
             offsets.append(1.5 * float(np.linalg.norm(high - low)) / light.shadow_size)  # type: ignore[attr-defined]
         inner, outer = getattr(light, "cosines", (1.0, -1.0))
         direction = getattr(light, "direction", np.array([0.0, -1.0, 0.0]))
-        positions.append((*light.world_position(), float(light.kind)))
+        number = len(positions)
+        reach = float(getattr(light, "range", 0.0))
+        view.lights |= {
+            f"LIGHT{number}_KIND": light.kind,
+            f"LIGHT{number}_RANGED": int(reach > 0 and light.kind > 0),
+            f"LIGHT{number}_SHADOW": shadow,
+        }
+        positions.append(tuple(light.world_position()))
         directions.append((*direction, outer))
-        colors.append((*light.radiance, float(getattr(light, "range", 0.0))))
-        more.append((inner, shadow))
-    view.defines["LIGHTS"] = len(positions)
-    view.defines["SHADOWS"] = len(cameras)
+        colors.append((*light.radiance, reach))
+        inners.append(inner)
+    view.lights |= {"LIGHTS": len(positions), "SHADOWS": len(cameras)}
     view.uniforms["ambient"] = tuple(ambient)
     if positions:
         view.uniforms |= {
-            "light_position": positions, "light_direction": directions, "light_color": colors, "light_more": more,
+            "light_position": positions, "light_direction": directions, "light_color": colors, "light_inner": inners,
         }  # fmt: skip
     if cameras:
         view.uniforms |= {"shadow_view": [view.table.view_slot(n) for n in views], "shadow_offset": offsets}
@@ -266,6 +276,7 @@ def draw(
     ctx, scene = view.gpu.ctx, view.scene
     view.defines["TONE"] = TONES[scene.tone] if tone is None else tone
     view.defines["CLAMP"] = int(clamp)
+    view.defines["EXPOSED"] = int(scene.exposure != 1.0 and tone is None)
     framebuffer.use()
     ctx.enable_direct(FRAMEBUFFER_SRGB) if encode else ctx.disable_direct(FRAMEBUFFER_SRGB)
     ctx.disable_direct(BLEND)
@@ -295,7 +306,8 @@ def draw(
                 _draw(view, drawable, True)
                 continue
             ctx.enable_direct(BLEND)
-            ctx.blend_func = _ADD if getattr(drawable, "additive", False) else _ALPHA
+            blend: Any = _ADD if getattr(drawable, "additive", False) else _ALPHA
+            ctx.blend_func = blend
             if isinstance(drawable, Mesh) and drawable.material.double_sided:
                 for side in ("front", "back"):  # the far side first
                     _draw(view, drawable, False, cull=side)
@@ -306,7 +318,7 @@ def draw(
 
 
 def _display(view: View) -> dict[str, int]:
-    return {name: view.defines[name] for name in ("TONE", "CLAMP")}
+    return {name: view.defines[name] for name in ("TONE", "CLAMP", "EXPOSED")}
 
 
 def _sorted(view: View) -> tuple[list[Any], list[Any]]:
@@ -381,7 +393,7 @@ def material_defines(view: View, mesh: Mesh, ids: bool = False) -> dict[str, int
     lit = material.shading in (1, 2, 3)
     defines = {**_mesh_defines(mesh), "SHADING": material.shading, **_display(view)}
     if lit:
-        defines |= {"LIGHTS": view.defines["LIGHTS"], "SHADOWS": view.defines["SHADOWS"]}
+        defines |= view.lights
         if view.scene.environment is not None:
             defines["ENVIRONMENT"] = 1
     if "FOG" in view.defines:
@@ -397,6 +409,10 @@ def material_defines(view: View, mesh: Mesh, ids: bool = False) -> dict[str, int
             del defines["UV"]
     if material.alpha_mode != "opaque":
         defines["ALPHA"] = 1 if material.alpha_mode == "blend" else 2
+    if any(material.emissive):
+        defines["EMISSIVE"] = 1
+    if material.double_sided:
+        defines["TWO_SIDED"] = 1
     if ids:
         defines["IDS"] = 1
     return defines

@@ -321,7 +321,7 @@ def _open(title: str, width: int, height: int, egl: bool) -> tuple[Any, Any]:
     except ImportError as error:
         raise DeviceError(_NO_DISPLAY.format(why=f"the glfw package cannot be loaded ({error})")) from error
     said: list[str] = []
-    previous = glfw.set_error_callback(lambda code, text: said.append(f"{text.decode() if isinstance(text, bytes) else text}"))
+    previous: Any = glfw.set_error_callback(lambda code, text: said.append(f"{text.decode() if isinstance(text, bytes) else text}"))
     try:
         if not glfw.init():
             raise DeviceError(_NO_DISPLAY.format(why="; ".join(dict.fromkeys(said)) or "GLFW does not start"))
