@@ -21,7 +21,7 @@ OPTIONS: dict[str, list[str]] = {
     "cube": ["--size", "240x180", "--frames", "40", "--fps", "12", "--out", "cube.gif"],
     "teapots": ["--size", "640x320"],
     "solar_system": ["--size", "480x320"],
-    "life": ["--size", "360x270", "--frames", "30", "--fps", "10", "--out", "life.gif"],
+    "life": ["--size", "240x180", "--frames", "24", "--fps", "10", "--out", "life.gif"],
     "fluid": ["--size", "360x270", "--warm-up", "160"],
     "particles": [*STILL, "--warm-up", "90"],
     "filters": ["--size", "480x320"],

@@ -25,6 +25,7 @@ from gpgpu_gl.render.state import (
     FRAMEBUFFER_SRGB,
     POLYGON_OFFSET_FILL,
     PROGRAM_POINT_SIZE,
+    plain_state,
 )
 from gpgpu_gl.render.table import WHOLE, Table
 from gpgpu_gl.tensor import Tensor
@@ -94,6 +95,7 @@ def prepare(
     gpu: Gpu, root: Node, camera: Camera | None, size: tuple[int, int], crop: tuple[float, float, float, float] = WHOLE
 ) -> View:
     """Numbers nodes, lights and cameras, draws the shadow maps, and has the device compute the matrices."""
+    plain_state(gpu.ctx)  # there may have been a drawing before, and the matrices are computed by a pass
     scene = as_scene(root)
     aspect = size[0] / size[1]
     if camera is None:
