@@ -21,7 +21,7 @@ from gpgpu_gl.render.nodes import Group, Node
 from gpgpu_gl.render.texture import Texture
 
 SUPPORTED = {"KHR_materials_unlit", "KHR_lights_punctual", "KHR_materials_emissive_strength"}
-_COMPONENTS = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
+_COMPONENTS: dict[int, Any] = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 
@@ -193,7 +193,7 @@ class _Reader:
             at = self.strided(s.indices.bufferView, s.indices.byteOffset or 0, s.count, 1, kind, index)[:, 0]
             found[at] = self.strided(s.values.bufferView, s.values.byteOffset or 0, s.count, width, dtype, index)
         if a.normalized and dtype.kind in "iu":
-            return np.maximum(found.astype(np.float32) / np.iinfo(dtype).max, -1.0)
+            return np.maximum(found.astype(np.float32) / np.iinfo(_COMPONENTS[a.componentType]).max, -1.0)
         return found
 
     def strided(self, view: int, offset: int, count: int, width: int, dtype: Any, index: int) -> np.ndarray:

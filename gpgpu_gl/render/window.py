@@ -26,9 +26,9 @@ from gpgpu_gl.render.controls import FLIGHT, Controls
 from gpgpu_gl.render.gpu import gpu
 from gpgpu_gl.render.image import Picture, check_size, draw_display, draw_tensor, image, picture, present
 from gpgpu_gl.render.nodes import Node
-from gpgpu_gl.render.renderer import as_scene, default_camera, find_camera, world_corners
 from gpgpu_gl.render.state import BLEND
 from gpgpu_gl.render.table import Table
+from gpgpu_gl.render.view import as_scene, default_camera, find_camera, world_corners
 from gpgpu_gl.tensor import Tensor
 
 CLICK = 4  # pixels that the pointer may move between press and release of a click
