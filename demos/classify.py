@@ -1,6 +1,7 @@
 """A network looks at a rendered picture: a digit drawn in 3-D is classified in the same frame, the chances shown as bars."""
 
 import argparse
+from itertools import pairwise
 
 import numpy as np
 
@@ -50,14 +51,16 @@ def main(argv: list[str] | None = None) -> None:
     def draw(points: list[tuple[float, float]]) -> None:
         ink.remove(*ink.children)
         path = np.array([(x - 0.5, 0.5 - y, 0.0) for x, y in points])
-        dense = np.concatenate([np.linspace(a, b, 12) for a, b in zip(path[:-1], path[1:], strict=True)] or [path])
+        dense = np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(path)] or [path])
         ink.add(gr.Points(dense, size=0.085, world_size=True, color=1.0))
 
     quad = gr.Mesh(gr.shapes.quad(3.2, 3.2), gr.UnlitMaterial(), translation=(-2.6, 0, 0))
     bars = [gr.Mesh(gr.shapes.cube(1.0), gr.PhongMaterial("#5a6a80"), translation=(0.2 + 0.48 * n, 0, 0)) for n in range(10)]
     scene = gr.Scene([quad, *bars], background="#14181e")
-    digit_font = [gr.Mesh(gr.shapes.quad(0.34, 0.34), gr.UnlitMaterial(map=label(n)), translation=(0.2 + 0.48 * n, -1.85, 0.3)) for n in range(10)]
-    scene.add(*digit_font, gr.DirectionalLight(position=(1, 2, 3)), gr.AmbientLight(intensity=0.25))
+    for n in range(10):
+        sign = gr.UnlitMaterial(map=label(n))
+        scene.add(gr.Mesh(gr.shapes.quad(0.34, 0.34), sign, translation=(0.2 + 0.48 * n, -1.85, 0.3)))
+    scene.add(gr.DirectionalLight(position=(1, 2, 3)), gr.AmbientLight(intensity=0.25))
     scene.add(gr.PerspectiveCamera(fov_y=40, position=(0.2, 0.2, 8.6), target=(0.2, -0.1, 0)))
     held: list[tuple[float, float]] = []
 

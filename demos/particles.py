@@ -32,11 +32,11 @@ def main(argv: list[str] | None = None) -> None:
 
     for _ in range(app.options.warm_up):
         step(0.03)
-    cloud = gr.Points(np.zeros((1, 3)), size=1, round=False, opacity=min(1.0, 0.35 * (200_000 / app.options.count) ** 0.5))
+    cloud = gr.Points(np.zeros((1, 3)), size=1, round=False, opacity=min(1.0, 0.3 * (80_000 / app.options.count) ** 0.7))
     cloud.additive = True
     cloud.extent = np.array([[-3.0, -1, -3], [3, 1, 3]])
     camera = gr.PerspectiveCamera(fov_y=42, position=(0, 3, 5.5), target=(0, 0, 0))
-    scene = gr.Scene([cloud, camera], background="#020308", tone="reinhard", exposure=1.4)
+    scene = gr.Scene([cloud, camera], background="#020308", tone="reinhard", exposure=2.2)
 
     def frame(t: float) -> gr.Scene:
         color = step(0.03)

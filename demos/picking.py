@@ -38,7 +38,8 @@ def main(argv: list[str] | None = None) -> None:
         edge.__init__(world[[0, 1, 2, 0]] + 0.01 * (camera.translation - hit.position), color="#ffffff", size=2.5)
         scene.add(edge)
         weights = ", ".join(f"{w:.2f}" for w in hit.barycentrics)
-        print(f"{hit.node.name}, triangle {hit.primitive}, weights {weights}, at {np.round(hit.position, 2)}, {hit.distance:.2f} away")
+        place = np.round(hit.position, 2)
+        print(f"{hit.node.name}, triangle {hit.primitive}, weights {weights}, at {place}, {hit.distance:.2f} away")
 
     app.click = click
     spots = [(0.37, 0.61), (0.62, 0.56), (0.2, 0.6), (0.62, 0.43)]  # headless, these are clicked one after the other

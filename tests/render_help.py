@@ -40,4 +40,6 @@ def compare(picture: np.ndarray, name: str, software: bool) -> None:
     assert rgb.shape == expected.shape
     difference = np.abs(rgb.astype(int) - expected)
     mean, share = difference.mean(), (difference.max(axis=2) > LARGE).mean()
-    assert mean <= MEAN and share <= SHARE, f"{name}: differs by {mean:.2f} on average, {share:.2%} by more than {LARGE}"
+    said = f"{name}: differs by {mean:.2f} on average, {share:.2%} by more than {LARGE}"
+    assert mean <= MEAN, said
+    assert share <= SHARE, said

@@ -246,3 +246,105 @@ def test_first_lights_and_cameras_are_found():
     found = R.image(R.Mesh(R.shapes.sphere()), 32, 32).array
     assert found[16, 16, :3].min() > 40
     assert tuple(found[0, 0, :3]) == (0x20, 0x24, 0x2C)
+
+
+def test_tiles_and_passes_between_drawings(path):
+    """A drawing leaves culling, depth and samplers set; the passes of the next one must not see them."""
+    scene = R.Scene([R.Mesh(R.shapes.torus(), R.NormalMaterial()), R.PerspectiveCamera(position=(1, 2, 4), target=(0, 0, 0))])
+    alone = [R.image(scene, size, 70, samples=0).array for size in (90, 60)]
+    R.release()
+    from gpgpu_gl.render.gpu import gpu
+
+    with gpu().drawing():
+        together = [R.image(scene, size, 70, samples=0).array for size in (90, 60)]
+    assert all((a == b).all() for a, b in zip(alone, together, strict=True))
+
+
+def light_of(material, normal_z=1.0, camera=None, **scene):
+    """What a quad at the origin reflects in its middle, linear, lit by one light from (1, 2, 3)."""
+    quad = R.Mesh(R.shapes.quad(2, 2), material)
+    view = camera or front()
+    found = R.tensor(R.Scene([quad, view, R.DirectionalLight(position=(1, 2, 3))], **scene), 9, 9, samples=0)
+    return found.numpy()[4, 4, :3]
+
+
+LIGHT = np.array([1, 2, 3]) / np.sqrt(14)
+
+
+@pytest.mark.parametrize(("axis", "tilt"), [(0, 0.4), (0, -0.4), (1, 0.4), (1, -0.3)])
+def test_normal_maps_tilt_towards_their_axes(axis, tilt):
+    n = np.array([0.0, 0.0, 1.0])
+    n[axis], n[2] = np.sin(tilt), np.cos(tilt)
+    pixels = np.tile((n * 0.5 + 0.5).astype(np.float32), (4, 4, 1))
+    found = light_of(R.LambertMaterial(normal_map=R.Texture(pixels, srgb=False)))
+    assert np.abs(found - n @ LIGHT).max() < 1e-4  # red is to the right, green up
+
+
+@pytest.mark.parametrize(("metallic", "roughness"), [(0.0, 0.5), (1.0, 0.3), (0.6, 0.9)])
+def test_metallic_roughness_follows_gltf(metallic, roughness):
+    base = np.array([0.8, 0.4, 0.1])
+    found = light_of(R.StandardMaterial(base, metallic=metallic, roughness=roughness))
+    # The same in float64, from appendix B of the glTF 2.0 specification; light counts pi times as there.
+    v = np.array([0, 0, 1.0])
+    h = (v + LIGHT) / np.linalg.norm(v + LIGHT)
+    nl, nv, nh, vh, a = LIGHT[2], 1.0, h[2], v @ h, roughness**2
+    d = a**2 / (nh**2 * (a**2 - 1) + 1) ** 2
+    visible = 0.5 / (nl * np.sqrt(nv**2 * (1 - a**2) + a**2) + nv * np.sqrt(nl**2 * (1 - a**2) + a**2))
+    f0 = 0.04 * (1 - metallic) + base * metallic
+    f = f0 + (1 - f0) * (1 - vh) ** 5
+    expected = nl * ((1 - f) * base * (1 - metallic) + f * visible * d)
+    assert np.abs(found - expected).max() < 1e-4
+
+
+def test_emissive_maps_cut_out_and_vertex_colours():
+    glow = np.zeros((2, 2, 3), np.float32)
+    glow[0] = 0.5
+    lamp = R.UnlitMaterial(0.0, emissive=0.8, emissive_map=R.Texture(glow, smooth=False))
+    found = R.tensor(R.Scene([R.Mesh(R.shapes.quad(2, 2), lamp), front()]), 8, 8, samples=0).numpy()
+    assert np.abs(found[:4, :, 0] - 0.4).max() < 1e-6
+    assert np.abs(found[4:, :, 0]).max() < 1e-6
+    holes = np.full((2, 2, 4), 255, np.uint8)
+    holes[0, :, 3] = 100
+    cut = R.Mesh(R.shapes.quad(2, 2), R.UnlitMaterial(map=R.Texture(holes, smooth=False), alpha_mode="mask", alpha_cutoff=0.5))
+    found = R.tensor(R.Scene([cut, front()], background=0.25), 8, 8, samples=0).numpy()
+    assert np.abs(found[:4, :, 0] - 0.25).max() < 1e-6
+    assert np.abs(found[4:, :, 0] - 1).max() < 1e-6
+    corners = R.Geometry([[-3, -1, 0], [3, -1, 0], [0, 5, 0]], colors=[[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    found = R.tensor(R.Scene([R.Mesh(corners, R.UnlitMaterial()), front()]), 9, 9, samples=0).numpy()[4, 4, :3]
+    assert np.abs(found - (5 / 12, 5 / 12, 1 / 6)).max() < 1e-5
+
+
+def test_a_hundred_thousand_cubes_are_one_draw_call():
+    from gpgpu_gl.render.gpu import gpu
+
+    side = 317
+    places = np.zeros((side * side, 4, 4), np.float32)
+    places[:] = np.eye(4)
+    places[:, 0, 3], places[:, 1, 3] = np.indices((side, side)).reshape(2, -1) - side / 2
+    cubes = R.InstancedMesh(R.shapes.cube(0.5), places, R.UnlitMaterial())
+    before = gpu().draw_calls
+    found = R.buffers(R.Scene([cubes, R.OrthographicCamera(height=4, position=(0, 0, 5))]), 40, 40)["id"].numpy()
+    assert cubes.instance_count > 100_000
+    assert gpu().draw_calls - before == 1
+    assert len(np.unique(found[..., 2])) == 16 + 1  # 4 x 4 of them are seen, and instance 0 behind what is empty
+
+
+def test_films_and_notebooks(tmp_path):
+    from PIL import Image
+
+    quad = R.Mesh(R.shapes.quad(1, 1), R.UnlitMaterial("red"))
+    frames = []
+    for n in range(3):
+        quad.rotation = R.turn((0, 0, 1), 0.3 * n)
+        frames.append(R.image(R.Scene([quad, front()], background=None), 16, 16))
+    for kind in ("gif", "apng"):
+        R.save_frames(frames, tmp_path / f"a.{kind}", fps=10)
+        with Image.open(tmp_path / f"a.{kind}") as film:
+            assert film.n_frames == 3
+    R.save_frames(frames, tmp_path / "n%02d.png")
+    assert sorted(p.name for p in tmp_path.glob("n*.png")) == ["n00.png", "n01.png", "n02.png"]
+    assert frames[0]._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert R.Scene([quad])._repr_png_()[:4] == b"\x89PNG"
+    edge = frames[1].array[frames[1].array[..., 3] % 255 != 0]
+    assert len(edge) > 5
+    assert (edge[:, 0] >= 254).all()  # where the quad covers a part of the pixel, its colour is still its own

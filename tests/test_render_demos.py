@@ -37,20 +37,22 @@ LEARNED = {"classify", "fit_picture"}
 
 
 def test_every_demo_is_listed_and_tested(capsys):
-    drawing = {name for name in demo.demos() if name != "train_cnn"}
-    assert drawing == set(CASES)
+    rendering = {name for name in demo.demos() if "gr.App(" in (CHECKOUT / "demos" / f"{name}.py").read_text()}
+    assert rendering == set(CASES)
     assert command(["demo"]) == 0
     shown = capsys.readouterr().out
     for name, text in demo.demos().items():
         assert text
-        assert f"{name} " in shown and text in shown
+        assert f"{name} " in shown
+        assert text in shown
 
 
-@pytest.mark.parametrize("path", sorted((CHECKOUT / "demos").glob("*.py")), ids=lambda p: p.stem)
-def test_demos_are_short_and_say_what_they_show(path):
-    lines = path.read_text().splitlines()
+@pytest.mark.parametrize("name", CASES)
+def test_demos_are_short_and_say_what_they_show(name):
+    lines = (CHECKOUT / "demos" / f"{name}.py").read_text().splitlines()
     assert len(lines) < 120
-    assert lines[0].startswith('"""') and len(lines[0]) > 20
+    assert lines[0].startswith('"""')
+    assert len(lines[0]) > 20
 
 
 @pytest.mark.parametrize("name", CASES)

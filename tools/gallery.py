@@ -21,14 +21,13 @@ OPTIONS: dict[str, list[str]] = {
     "cube": ["--size", "240x180", "--frames", "40", "--fps", "12", "--out", "cube.gif"],
     "teapots": ["--size", "640x320"],
     "solar_system": ["--size", "480x320"],
-    "life": ["--size", "360x270", "--frames", "30", "--fps", "10", "--out", "life.gif"],
+    "life": ["--size", "240x180", "--frames", "24", "--fps", "10", "--out", "life.gif"],
     "fluid": ["--size", "360x270", "--warm-up", "160"],
     "particles": [*STILL, "--warm-up", "90"],
     "filters": ["--size", "480x320"],
     "classify": ["--size", "480x270"],
     "fit_picture": ["--size", "360x200", "--frames", "24", "--fps", "8", "--out", "fit_picture.gif"],
 }
-SKIPPED = {"train_cnn"}  # draws nothing
 
 
 def render(name: str) -> Path:
@@ -45,13 +44,19 @@ def render(name: str) -> Path:
     return target
 
 
+def rendering() -> list[str]:
+    """The demos that run in gpgpu_gl.render.App; others train, or have pages of their own."""
+    return [name for name in demos() if "gr.App(" in (folder() / f"{name}.py").read_text(encoding="utf-8")]
+
+
 def page() -> str:
     """The page of all pictures that are there."""
     lines = ["# Gallery", "", "Every picture here was rendered by `make gallery`. Run a demo live with `gpgpu-gl demo NAME`.", ""]
     for name, text in demos().items():
         found = [GALLERY / f"{name}.{kind}" for kind in ("gif", "png") if (GALLERY / f"{name}.{kind}").exists()]
-        if found and name not in SKIPPED:
-            lines += [f"## {name}", "", text, "", f"![{text}]({found[0].name})", "", f"[demos/{name}.py](../../demos/{name}.py)", ""]
+        if found and name in rendering():
+            source = f"[demos/{name}.py](../../demos/{name}.py)"
+            lines += [f"## {name}", "", text, "", f"![{text}]({found[0].name})", "", source, ""]
     return "\n".join(lines)
 
 
@@ -59,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.gallery", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args(arguments)
-    known = [name for name in demos() if name not in SKIPPED]
+    known = rendering()
     wrong = set(options.names) - set(known)
     if wrong:
         print(f"no demo is called {', '.join(sorted(wrong))}; there are {', '.join(known)}", file=sys.stderr)

@@ -53,7 +53,7 @@ class Camera(Node):
 
     def view(self) -> np.ndarray:
         """World to view as NumPy, 4 x 4; the camera's scale is left out."""
-        world = self.world_matrix()
+        world = np.array(self.world_matrix())
         axes = world[:3, :3] / np.linalg.norm(world[:3, :3], axis=0)
         view = np.eye(4)
         view[:3, :3], view[:3, 3] = axes.T, -axes.T @ world[:3, 3]

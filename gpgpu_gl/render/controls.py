@@ -39,9 +39,8 @@ class Controls:
         height = math.asin(np.clip(offset[1] / self.distance, -1, 1)) + dy * math.pi
         height = float(np.clip(height, -1.55, 1.55))  # not over the poles, where up would turn round
         flat = math.cos(height) * self.distance
-        self.camera.translation = target + (
-            math.sin(azimuth) * flat, math.sin(height) * self.distance, math.cos(azimuth) * flat,
-        )  # fmt: skip
+        away = np.array([math.sin(azimuth) * flat, math.sin(height) * self.distance, math.cos(azimuth) * flat])
+        self.camera.translation = target + away
         self.camera.look_at(target)
 
     def pan(self, dx: float, dy: float) -> None:

@@ -6,6 +6,7 @@ import io
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from PIL import Image
@@ -33,17 +34,17 @@ class Folder:
             raise FileError(f"{self.model}: refers to {name!r}, and there is no such file in the model's folder")
         return found
 
-    def bytes(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
         return self.path(name).read_bytes()
 
-    def texture(self, name: str, data: bytes | None = None, **options: object) -> Texture:
+    def texture(self, name: str, data: bytes | None = None, **options: Any) -> Texture:
         """A part, or given bytes, as a texture: a magenta checkerboard and a warning where it cannot be read."""
         try:
             if data is None:
-                return Texture(read_picture(self.path(name)), **options)  # type: ignore[arg-type]
+                return Texture(read_picture(self.path(name)), **options)
             with Image.open(io.BytesIO(data)) as picture:
                 picture.load()
-                return Texture(picture, **options)  # type: ignore[arg-type]
+                return Texture(picture, **options)
         except (FileError, OSError, SyntaxError, ValueError) as error:
             said = str(error) if isinstance(error, FileError) else f"{self.model}: the picture {name!r} cannot be read ({error})"
             warnings.warn(f"{said}. A magenta checkerboard takes its place", RuntimeWarning, stacklevel=3)

@@ -46,7 +46,10 @@ class Geometry:
         self.positions = self._floats("positions", positions, 3)
         count = len(self.positions)
         self.indices = self._triangles(indices, count)
-        self.normals = smooth_normals(self.positions, self.indices) if normals is None else self._floats("normals", normals, 3, count)
+        if normals is None:
+            self.normals = smooth_normals(self.positions, self.indices)
+        else:
+            self.normals = self._floats("normals", normals, 3, count)
         self.uvs = None if uvs is None else self._floats("uvs", uvs, 2, count)
         self.colors = None if colors is None else self._colors(colors, count)
         self.joints = None if joints is None else self._floats("joints", joints, 4, count)
@@ -85,7 +88,9 @@ class Geometry:
         else:
             found = np.asarray(indices)
             if found.dtype.kind not in "iu" or found.size % 3:
-                raise ShapeError(f"{self.source}: indices need whole numbers, three a triangle; got {found.dtype} of shape {found.shape}")
+                raise ShapeError(
+                    f"{self.source}: indices need whole numbers, three a triangle; got {found.dtype} of shape {found.shape}"
+                )
             found = found.reshape(-1, 3).astype(np.int64)
         if found.size and (found.min() < 0 or found.max() >= count):
             wrong = int(found.max()) if found.max() >= count else int(found.min())
@@ -161,7 +166,7 @@ def merged(parts: list[Geometry], **more: Any) -> Geometry:
     starts = np.cumsum([0, *(len(g.positions) for g in parts)])
     indices = np.concatenate([g.indices + start for g, start in zip(parts, starts, strict=False)])
 
-    def joined(name: str) -> np.ndarray | None:
+    def joined(name: str) -> Any:
         found = [getattr(g, name) for g in parts]
         return None if any(f is None for f in found) else np.concatenate(found)
 

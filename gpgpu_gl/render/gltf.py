@@ -21,7 +21,7 @@ from gpgpu_gl.render.nodes import Group, Node
 from gpgpu_gl.render.texture import Texture
 
 SUPPORTED = {"KHR_materials_unlit", "KHR_lights_punctual", "KHR_materials_emissive_strength"}
-_COMPONENTS = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
+_COMPONENTS: dict[int, Any] = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 
@@ -111,11 +111,13 @@ def load_gltf(folder: Folder) -> Model:
                 document = pygltflib.GLTF2.gltf_from_json(text)
         blob = document.binary_blob()
     except Exception as error:  # its parser raises whatever it meets
-        raise FileError(f"{folder.model}: this glTF file cannot be read ({type(error).__name__}: {error}); export it again") from error
+        said = f"{type(error).__name__}: {error}"
+        raise FileError(f"{folder.model}: this glTF file cannot be read ({said}); export it again") from error
     try:
         return _Reader(folder, document, blob).model()
     except (IndexError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise FileError(f"{folder.model}: this glTF file contradicts itself ({type(error).__name__}: {error}); export it again") from error
+        said = f"{type(error).__name__}: {error}"
+        raise FileError(f"{folder.model}: this glTF file contradicts itself ({said}); export it again") from error
 
 
 class _Reader:
@@ -167,7 +169,7 @@ class _Reader:
             elif uri.startswith("data:"):
                 self.buffers[index] = _inline(uri)
             else:
-                self.buffers[index] = self.folder.bytes(uri)
+                self.buffers[index] = self.folder.read(uri)
         return self.buffers[index]
 
     def view(self, index: int) -> tuple[memoryview, int]:
@@ -191,7 +193,7 @@ class _Reader:
             at = self.strided(s.indices.bufferView, s.indices.byteOffset or 0, s.count, 1, kind, index)[:, 0]
             found[at] = self.strided(s.values.bufferView, s.values.byteOffset or 0, s.count, width, dtype, index)
         if a.normalized and dtype.kind in "iu":
-            return np.maximum(found.astype(np.float32) / np.iinfo(found.dtype).max, -1.0)
+            return np.maximum(found.astype(np.float32) / np.iinfo(_COMPONENTS[a.componentType]).max, -1.0)
         return found
 
     def strided(self, view: int, offset: int, count: int, width: int, dtype: Any, index: int) -> np.ndarray:
@@ -336,8 +338,11 @@ class _Reader:
             kind = sampler.interpolation or "LINEAR"
             if kind == "CUBICSPLINE":
                 values = values.reshape(len(times), 3, _PATHS[path])
-            if not len(times) or len(values) != len(times) or values.shape[-1] != _PATHS[path] or (np.diff(times) <= 0).any():
-                raise self.fail(f"an animation of {path} has {len(times)} times and {len(values)} values, or times that do not rise")
+            fits = len(times) and len(values) == len(times) and values.shape[-1] == _PATHS[path]
+            if not fits or (np.diff(times) <= 0).any():
+                raise self.fail(
+                    f"an animation of {path} has {len(times)} times and {len(values)} values, or times that do not rise"
+                )
             channels.append(Channel(self.nodes[node], path, kind, times, values))
         return Animation(spec.name or "", channels)
 

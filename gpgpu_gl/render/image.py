@@ -19,6 +19,7 @@ from gpgpu_gl.render.gpu import Gpu, gpu
 from gpgpu_gl.render.nodes import Node
 from gpgpu_gl.render.state import BLEND, CULL_FACE, DEPTH_TEST, FRAMEBUFFER_SRGB
 from gpgpu_gl.render.table import WHOLE
+from gpgpu_gl.render.view import TONES, View, as_scene, default_camera, find_camera
 from gpgpu_gl.tensor import Tensor
 
 MOST_SIDE = 1 << 16
@@ -103,7 +104,7 @@ def image(scene: Node, width: int = 800, height: int = 600, camera: Camera | Non
     g = gpu()
     most = min(g.device.max_texture_size, *g.ctx.info["GL_MAX_VIEWPORT_DIMS"], MOST_TILE)
     if camera is None:
-        camera = renderer.find_camera(scene) or renderer.default_camera(scene, width / height)
+        camera = find_camera(scene) or default_camera(scene, width / height)
     out = np.empty((height, width, 4), np.uint8)
     with g.drawing():
         for top in range(0, height, most):
@@ -111,7 +112,7 @@ def image(scene: Node, width: int = 800, height: int = 600, camera: Camera | Non
                 box = left, top, min(most, width - left), min(most, height - top)
                 out[top : top + box[3], left : left + box[2]] = _tile(g, scene, (width, height), box, camera, samples)
     g.device.check()
-    transparent = renderer.as_scene(scene).background is None
+    transparent = as_scene(scene).background is None
     return Picture(_unmultiplied(out) if transparent else out)
 
 
@@ -194,7 +195,7 @@ def buffers(
 
 def draw_buffers(
     scene: Node, width: int, height: int, camera: Camera | None, crop: Any
-) -> tuple[dict[str, Tensor], renderer.View]:
+) -> tuple[dict[str, Tensor], View]:
     """As buffers(), with the view that was drawn: its drawables and their ids."""
     check_size(width, height)
     g = gpu()
@@ -203,7 +204,7 @@ def draw_buffers(
     with g.drawing():
         out = {name: g.picture((height, width, n), dtype) for name, (n, dtype) in channels.items()}
         view = renderer.prepare(g, scene, camera, size, crop)
-        dict(renderer.drawn(view))
+        view.number()
         with g.target(out.values(), size) as target:
             renderer.draw(view, target, encode=False, flipped=True, tone=0, ids=True)
     g.device.check()
@@ -232,11 +233,11 @@ def draw_tensor(g: Gpu, t: Tensor, tone: str = "none", exposure: float = 1.0) ->
         t = reshape(t, (*t.shape, 1)).copy()
     if t.ndim != 3 or t.shape[2] not in (1, 3, 4) or t.dtype.kind != "f" or 0 in t.shape:
         raise ShapeError(f"a tensor of shape {t.shape}, {t.dtype} is no picture: it needs floats (H, W) or (H, W, 1, 3 or 4)")
-    if tone not in renderer.TONES:
-        raise GpgpuError(f"tone {tone!r} is unknown: use one of {', '.join(renderer.TONES)}")
+    if tone not in TONES:
+        raise GpgpuError(f"tone {tone!r} is unknown: use one of {', '.join(TONES)}")
     size = (t.shape[1], t.shape[0])
     framebuffer, texture = g.display(size)
-    program = g.program("cover", "present", {"TONE": renderer.TONES[tone], "CHANNELS": t.shape[2]})
+    program = g.program("cover", "present", {"TONE": TONES[tone], "CHANNELS": t.shape[2], "EXPOSED": 1})
     present(g, program, lambda: program.set("picture_layout", g.bind_tensor(0, t)), framebuffer, size, exposure)
     return framebuffer, texture
 

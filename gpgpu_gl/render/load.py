@@ -63,7 +63,7 @@ def _through_trimesh(folder: Folder, kind: str) -> Group:
             if not name.lower().endswith(".mtl"):
                 raise KeyError(name)
             try:
-                return folder.bytes(name)
+                return folder.read(name)
             except FileError as error:
                 warnings.warn(f"{error}. The model is shown without its materials", RuntimeWarning, stacklevel=2)
                 raise

@@ -43,7 +43,8 @@ class Mesh(Node):
             if geometry.joints is None or geometry.weights is None:
                 raise ShapeError(f"{geometry.source}: a skinned mesh needs joints and weights for its vertices")
             if geometry.joints.size and geometry.joints.max() >= len(skin.joints):
-                raise ShapeError(f"{geometry.source}: joint {int(geometry.joints.max())} is past the skin's {len(skin.joints)} joints")
+                last = int(geometry.joints.max())
+                raise ShapeError(f"{geometry.source}: joint {last} is past the skin's {len(skin.joints)} joints")
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Node:

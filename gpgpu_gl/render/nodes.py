@@ -23,6 +23,7 @@ def _vector(what: str, value: ArrayLike, size: int) -> np.ndarray:
         found = np.repeat(found, size)
     if found.shape != (size,) or not np.isfinite(found).all():
         raise ShapeError(f"{what} needs {size} finite numbers, not {value!r}")
+    found.setflags(write=False)  # assigning is noticed, editing in place would not be
     return found
 
 
@@ -83,6 +84,7 @@ class Node:
         self.visible = True
         self.parent: Node | None = None
         self.children: list[Node] = []
+        self._matrix: np.ndarray | None = None
         self.translation = translation
         self.rotation = rotation
         self.scale = scale
@@ -96,6 +98,7 @@ class Node:
     @translation.setter
     def translation(self, value: ArrayLike) -> None:
         self._translation = _vector("translation", value, 3)
+        self._matrix = None
 
     @property
     def rotation(self) -> np.ndarray:
@@ -109,6 +112,8 @@ class Node:
         if size == 0:
             raise ShapeError("a quaternion of length zero gives no rotation")
         self._rotation = q / size
+        self._rotation.setflags(write=False)
+        self._matrix = None
 
     @property
     def scale(self) -> np.ndarray:
@@ -118,14 +123,18 @@ class Node:
     @scale.setter
     def scale(self, value: ArrayLike) -> None:
         self._scale = _vector("scale", value, 3)
+        self._matrix = None
 
     @property
     def matrix(self) -> np.ndarray:
         """Local transform, 4 x 4, as NumPy; set it to a matrix made of translation, rotation and scale."""
-        m = np.eye(4)
-        m[:3, :3] = rotation_matrix(self.rotation) * self.scale
-        m[:3, 3] = self.translation
-        return m
+        if self._matrix is None:
+            m = np.eye(4)
+            m[:3, :3] = rotation_matrix(self._rotation) * self._scale
+            m[:3, 3] = self._translation
+            m.setflags(write=False)
+            self._matrix = m
+        return self._matrix
 
     @matrix.setter
     def matrix(self, value: ArrayLike) -> None:

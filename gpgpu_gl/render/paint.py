@@ -21,7 +21,8 @@ def paint(
     """Runs the point kernel shaders/kernels/KERNEL.glsl for every pixel of a width x height picture.
 
     The kernel's `point(ivec2 p)` gets the pixel, counted from the upper left, and writes o0 (and o1 ...). inputs: tensors by
-    sampler name. uniforms: by name; numbers, tuples, or lists for arrays; `size` (width, height) is always set. Returns a Tensor (H, W, 4), or a tuple of `outputs`.
+    sampler name. uniforms: by name; numbers, tuples, or lists for arrays; `size` (width, height) is always set.
+    Returns a Tensor (H, W, 4), or a tuple of `outputs`.
     Raises ShaderError with file:line where the kernel does not compile.
     """
     width, height = size
@@ -32,5 +33,6 @@ def paint(
     with g.device.hosted_state():
         made = tuple(g.picture((height, width, 4), np.float32) for _ in range(outputs))
     operands = {name: t.operand for name, t in (inputs or {}).items()}
-    g.engine.run(Pass(kernel, operands, tuple(t.operand for t in made), dict(defines or {}), dict(uniforms) | {"size": (float(width), float(height))}))
+    values = dict(uniforms) | {"size": (float(width), float(height))}
+    g.engine.run(Pass(kernel, operands, tuple(t.operand for t in made), dict(defines or {}), values))
     return made[0] if outputs == 1 else made

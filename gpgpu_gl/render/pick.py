@@ -12,7 +12,7 @@ from gpgpu_gl.render.camera import Camera
 from gpgpu_gl.render.image import Framed, crop_of, draw_buffers
 from gpgpu_gl.render.mesh import InstancedMesh, Mesh, Points
 from gpgpu_gl.render.nodes import Node
-from gpgpu_gl.render.renderer import View, default_camera, find_camera
+from gpgpu_gl.render.view import View, default_camera, find_camera
 
 AROUND = 16  # pixels drawn on each side: a point whose centre lies outside of the drawing is not drawn at all
 

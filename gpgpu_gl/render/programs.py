@@ -51,9 +51,12 @@ def stage_sources(vertex: str, fragment: str, defines: Defines, dialect: str = "
 def build_cases() -> Iterator[tuple[str, dict[str, int], str, str]]:
     """Shaders to validate: (file, defines, stage, dialect), every option of the renderer at least once."""
     full = {"UV": 1, "COLORS": 1, "SHADOWS": 2, "LIGHTS": 3}
+    for light, (kind, ranged, shadow) in enumerate(((0, 0, 0), (1, 1, -1), (2, 0, 1))):
+        full |= {f"LIGHT{light}_KIND": kind, f"LIGHT{light}_RANGED": ranged, f"LIGHT{light}_SHADOW": shadow}
     maps = {"MAP": 4, "NORMAL_MAP": 1, "EMISSIVE_MAP": 1, "ROUGHNESS_MAP": 1, "OCCLUSION_MAP": 1}
     mesh: list[dict[str, int]] = [{"SHADING": n} for n in range(6)]
-    mesh += [{**full, **maps, "SHADING": 3, "ENVIRONMENT": 1, "FOG": 1, "ALPHA": 1, "TONE": 2, "ENCODE": 1}]
+    shown = {"TONE": 2, "ENCODE": 1, "EXPOSED": 1, "CLAMP": 1, "EMISSIVE": 1, "TWO_SIDED": 1}
+    mesh += [{**full, **maps, **shown, "SHADING": 3, "ENVIRONMENT": 1, "FOG": 1, "ALPHA": 1}]
     mesh += [{**full, "SHADING": 2, "MAP": 1, "MAP_ENCODED": 1, "FOG": 2, "ALPHA": 2, "TONE": 1, "IDS": 1}]
     mesh += [{"SHADING": 1, "INSTANCED": 1, "INSTANCE_COLORS": 1, "ENVIRONMENT": 1}, {"SHADING": 0, "OUTLINE": 1}]
     mesh += [{"SHADING": 1, "SKIN": 1}]

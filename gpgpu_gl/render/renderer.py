@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import moderngl
 import numpy as np
 
-from gpgpu_gl.errors import GpgpuError
-from gpgpu_gl.render.camera import Camera, fitting
-from gpgpu_gl.render.environment import LAYERS, prefiltered
+from gpgpu_gl.render.camera import Camera
+from gpgpu_gl.render.environment import prefiltered
 from gpgpu_gl.render.gpu import Gpu
-from gpgpu_gl.render.light import AmbientLight, DirectionalLight, Light
 from gpgpu_gl.render.material import DEPTH, Material, UnlitMaterial
 from gpgpu_gl.render.mesh import InstancedMesh, Lines, Mesh, Points
-from gpgpu_gl.render.nodes import Node, Scene
+from gpgpu_gl.render.nodes import Node
 from gpgpu_gl.render.programs import Program
 from gpgpu_gl.render.state import (
     BLEND,
@@ -26,171 +22,24 @@ from gpgpu_gl.render.state import (
     POLYGON_OFFSET_FILL,
     PROGRAM_POINT_SIZE,
 )
-from gpgpu_gl.render.table import WHOLE, Table
+from gpgpu_gl.render.table import WHOLE, Crop
+from gpgpu_gl.render.view import TONES, View, view_of, world_corners
 from gpgpu_gl.tensor import Tensor
 
-TONES = {"none": 0, "reinhard": 1, "aces": 2}
-MOST_SHADOWS = 4
-MOST_LIGHTS = 32
 _ALPHA = (moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
 _ADD = (moderngl.SRC_ALPHA, moderngl.ONE, moderngl.ONE, moderngl.ONE)
 
 
-@dataclass
-class View:
-    """One drawing under way: the scene's table, its drawables and lights, and what all its shaders get."""
-
-    gpu: Gpu
-    scene: Scene
-    camera: Camera
-    table: Table
-    drawables: list[Mesh | Points]
-    size: tuple[int, int]
-    defines: dict[str, int] = field(default_factory=dict)
-    uniforms: dict[str, Any] = field(default_factory=dict)
-    matrices: Any = None
-    joints: dict[int, Tensor] = field(default_factory=dict)
-    shadows: list[Any] = field(default_factory=list)
-    ids: dict[int, int] = field(default_factory=dict)
-
-    def bounds(self, casters: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """The box around all that is drawn (casters: around what shadows need), in the world."""
-        corners = [world_corners(self.table, d) for d in self.drawables if not casters or isinstance(d, Mesh)]
-        if not corners:
-            return np.full(3, -1.0), np.full(3, 1.0)
-        every = np.concatenate(corners)
-        return every.min(axis=0), every.max(axis=0)
-
-
-def world_corners(table: Table, node: Mesh | Points) -> np.ndarray:
-    """Corners (n, 3) of a box around a drawable, in the world."""
-    m = table.world(node)
-    return node.local_corners() @ m[:3, :3].T + m[:3, 3]
-
-
-def find_camera(root: Node) -> Camera | None:
-    return next((n for n in root.walk() if isinstance(n, Camera)), None)
-
-
-def default_camera(root: Node, aspect: float) -> Camera:
-    """A camera that sees all that is drawn below root."""
-    table = Table()
-    corners = [world_corners(table, n) for n in root.walk() if isinstance(n, (Mesh, Points))]
-    every = np.concatenate(corners) if corners else np.array([[-1.0, -1, -1], [1, 1, 1]])
-    return fitting(every.min(axis=0), every.max(axis=0), aspect)
-
-
-def as_scene(root: Node) -> Scene:
-    """The scene itself, or a scene's surroundings for any other node (which stays where it is)."""
-    if isinstance(root, Scene):
-        return root
-    scene = Scene()
-    scene.children = [root]  # not add(): the node keeps its own parent
-    return scene
-
-
-def prepare(
-    gpu: Gpu, root: Node, camera: Camera | None, size: tuple[int, int], crop: tuple[float, float, float, float] = WHOLE
-) -> View:
-    """Numbers nodes, lights and cameras, draws the shadow maps, and has the device compute the matrices."""
-    scene = as_scene(root)
-    aspect = size[0] / size[1]
-    if camera is None:
-        camera = find_camera(root) or default_camera(root, aspect)
-    table = Table()
-    drawables: list[Mesh | Points] = []
-    lights: list[Light] = []
-    for node in scene.walk():
-        table.slot(node)
-        if isinstance(node, (Mesh, Points)):
-            drawables.append(node)
-        elif isinstance(node, Light):
-            lights.append(node)
-    view = View(gpu, scene, camera, table, drawables, size)
-    for drawable in drawables:
-        if isinstance(drawable, Mesh) and drawable.skin is not None:
-            for joint in drawable.skin.joints:
-                table.slot(joint)
-    main = table.camera(camera, aspect)
-    eye = table.world(camera)
-    if not lights and scene.environment is None:
-        key = DirectionalLight(position=eye[:3, :3] @ np.array([-0.5, 1.0, 1.2]), intensity=0.9)
-        lights = [key, AmbientLight(intensity=0.12)]
-        table.slot(key)
-    shadow_cameras = _lights(view, lights)
-    view.matrices = table.matrices(gpu, crop)
-    for drawable in drawables:
-        if isinstance(drawable, Mesh) and drawable.skin is not None:
-            view.joints[id(drawable)] = table.joints(view.matrices, drawable.skin)
-    view.uniforms |= {
-        "view": table.view_slot(main),
-        "viewport": (float(size[0]), float(size[1])),
-        "eye": tuple(eye[:3, 3]),
-        "forward": tuple(camera.forward),
-        "exposure": float(scene.exposure),
-    }
-    if scene.tone not in TONES:
-        raise GpgpuError(f"tone {scene.tone!r} is unknown: use one of {', '.join(TONES)}")
-    if scene.fog is not None:
-        view.defines["FOG"] = 1 if scene.fog.range is None else 2
-        view.uniforms["fog_color"] = (*scene.fog.color, scene.fog.density)
-        view.uniforms["fog_range"] = scene.fog.range or (0.0, 1.0)
-    if scene.environment is not None:
-        prefiltered(gpu, scene.environment)  # now, since it sets GL state of its own
-        view.uniforms |= {
-            "irradiance": scene.environment.irradiance,
-            "environment_layers": float(LAYERS),
-            "environment_intensity": float(scene.environment.intensity),
-            "sky_blur": float(scene.sky_blur),
-        }
-    _draw_shadows(view, shadow_cameras)
+def prepare(gpu: Gpu, root: Node, camera: Camera | None, size: tuple[int, int], crop: Crop = WHOLE) -> View:
+    """A view of the scene with its shadow maps drawn."""
+    view = view_of(gpu, root, camera, size, crop)
+    _draw_shadows(view)
     return view
 
 
-def _lights(view: View, lights: list[Light]) -> list[tuple[int, Light]]:
-    """Fills in the lights' uniforms; the cameras of those that cast shadows."""
-    ambient = np.zeros(3)
-    positions, directions, colors, more = [], [], [], []
-    cameras: list[tuple[int, Light]] = []
-    views, offsets = [], []
-    for light in lights:
-        if isinstance(light, AmbientLight):
-            ambient += light.radiance
-            continue
-        if len(positions) == MOST_LIGHTS:
-            raise GpgpuError(f"a scene may have {MOST_LIGHTS} lights besides ambient ones; put more into an environment")
-        shadow = -1.0
-        if light.shadow:
-            if len(cameras) == MOST_SHADOWS:
-                raise GpgpuError(f"{MOST_SHADOWS} lights may cast shadows; set shadow=False on the others")
-            low, high = view.bounds(casters=True)
-            camera = light.shadow_camera(low, high)  # type: ignore[attr-defined]
-            shadow = float(len(cameras))
-            number = view.table.camera(camera, 1.0)
-            cameras.append((number, light))
-            views.append(number)
-            offsets.append(1.5 * float(np.linalg.norm(high - low)) / light.shadow_size)  # type: ignore[attr-defined]
-        inner, outer = getattr(light, "cosines", (1.0, -1.0))
-        direction = getattr(light, "direction", np.array([0.0, -1.0, 0.0]))
-        positions.append((*light.world_position(), float(light.kind)))
-        directions.append((*direction, outer))
-        colors.append((*light.radiance, float(getattr(light, "range", 0.0))))
-        more.append((inner, shadow))
-    view.defines["LIGHTS"] = len(positions)
-    view.defines["SHADOWS"] = len(cameras)
-    view.uniforms["ambient"] = tuple(ambient)
-    if positions:
-        view.uniforms |= {
-            "light_position": positions, "light_direction": directions, "light_color": colors, "light_more": more,
-        }  # fmt: skip
-    if cameras:
-        view.uniforms |= {"shadow_view": [view.table.view_slot(n) for n in views], "shadow_offset": offsets}
-    return cameras
-
-
-def _draw_shadows(view: View, cameras: list[tuple[int, Light]]) -> None:
+def _draw_shadows(view: View) -> None:
     ctx = view.gpu.ctx
-    for index, (number, light) in enumerate(cameras):
+    for index, (number, light) in enumerate(view.shadow_cameras):
         framebuffer, depth = view.gpu.shadow_map(index, light.shadow_size)  # type: ignore[attr-defined]
         framebuffer.use()
         framebuffer.clear(depth=1.0)
@@ -266,6 +115,7 @@ def draw(
     ctx, scene = view.gpu.ctx, view.scene
     view.defines["TONE"] = TONES[scene.tone] if tone is None else tone
     view.defines["CLAMP"] = int(clamp)
+    view.defines["EXPOSED"] = int(scene.exposure != 1.0 and tone is None)
     framebuffer.use()
     ctx.enable_direct(FRAMEBUFFER_SRGB) if encode else ctx.disable_direct(FRAMEBUFFER_SRGB)
     ctx.disable_direct(BLEND)
@@ -295,7 +145,8 @@ def draw(
                 _draw(view, drawable, True)
                 continue
             ctx.enable_direct(BLEND)
-            ctx.blend_func = _ADD if getattr(drawable, "additive", False) else _ALPHA
+            blend: Any = _ADD if getattr(drawable, "additive", False) else _ALPHA
+            ctx.blend_func = blend
             if isinstance(drawable, Mesh) and drawable.material.double_sided:
                 for side in ("front", "back"):  # the far side first
                     _draw(view, drawable, False, cull=side)
@@ -306,7 +157,7 @@ def draw(
 
 
 def _display(view: View) -> dict[str, int]:
-    return {name: view.defines[name] for name in ("TONE", "CLAMP")}
+    return {name: view.defines[name] for name in ("TONE", "CLAMP", "EXPOSED")}
 
 
 def _sorted(view: View) -> tuple[list[Any], list[Any]]:
@@ -381,7 +232,7 @@ def material_defines(view: View, mesh: Mesh, ids: bool = False) -> dict[str, int
     lit = material.shading in (1, 2, 3)
     defines = {**_mesh_defines(mesh), "SHADING": material.shading, **_display(view)}
     if lit:
-        defines |= {"LIGHTS": view.defines["LIGHTS"], "SHADOWS": view.defines["SHADOWS"]}
+        defines |= view.lights
         if view.scene.environment is not None:
             defines["ENVIRONMENT"] = 1
     if "FOG" in view.defines:
@@ -397,6 +248,10 @@ def material_defines(view: View, mesh: Mesh, ids: bool = False) -> dict[str, int
             del defines["UV"]
     if material.alpha_mode != "opaque":
         defines["ALPHA"] = 1 if material.alpha_mode == "blend" else 2
+    if any(material.emissive):
+        defines["EMISSIVE"] = 1
+    if material.double_sided:
+        defines["TWO_SIDED"] = 1
     if ids:
         defines["IDS"] = 1
     return defines
@@ -450,10 +305,3 @@ def _draw_points(view: View, points: Points, ids: bool) -> None:
     mode, vertices = (moderngl.TRIANGLES, 6 * count) if lines else (moderngl.POINTS, count)
     gpu.no_attributes(program).render(mode, vertices=vertices)
     gpu.draw_calls += 1
-
-
-def drawn(view: View) -> Iterator[tuple[int, Mesh | Points]]:
-    """Drawables with their ids, from 1."""
-    for number, drawable in enumerate(view.drawables, start=1):
-        view.ids[id(drawable)] = number
-        yield number, drawable

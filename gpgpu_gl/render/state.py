@@ -47,6 +47,13 @@ def _more_rows() -> list[Row]:
     ]
 
 
+def plain_state(ctx: moderngl.Context) -> None:
+    """What passes need, after a drawing: its switches off, and no samplers over the textures' own settings."""
+    for switch in SWITCHES:
+        ctx.disable_direct(switch)
+    ctx.clear_samplers(0, 16)
+
+
 @contextlib.contextmanager
 def kept_state(ctx: moderngl.Context, hosted: bool) -> Iterator[None]:
     """Within: any of these may be set. On leaving they are off, and a host's other settings are put back."""
@@ -59,9 +66,7 @@ def kept_state(ctx: moderngl.Context, hosted: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        for switch in SWITCHES:
-            ctx.disable_direct(switch)
-        ctx.clear_samplers(0, 16)
+        plain_state(ctx)
         if believed is not None:
             ctx.front_face, ctx.cull_face, ctx.polygon_offset = believed
         for row, value in zip(rows, values, strict=True):

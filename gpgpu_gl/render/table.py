@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from gpgpu_gl.gl.passes import Pass
@@ -14,7 +16,8 @@ from gpgpu_gl.render.nodes import Node
 from gpgpu_gl.tensor import Tensor, tensor
 
 MOST_MATRICES = 8  # scenes whose matrices are kept for the next frame
-WHOLE = (1.0, -1.0, 0.0, 0.0)  # the whole picture, its first line at the top
+Crop: TypeAlias = tuple[float, float, float, float]
+WHOLE: Crop = (1.0, -1.0, 0.0, 0.0)  # the whole picture, its first line at the top
 
 
 class Table:
@@ -56,8 +59,25 @@ class Table:
             self._worlds[slot] = found
         return found
 
-    def matrices(self, gpu: Gpu, crop: tuple[float, float, float, float]) -> Tensor:
+    def matrices(self, gpu: Gpu, crop: Crop) -> Tensor:
         """(nodes + cameras, 8, 4), as the kernel scene_matrices writes it; kept while nothing moves."""
+        nodes, views = self.arrays()
+        key = (nodes.tobytes(), views.tobytes(), crop)
+        found = gpu.matrices.get(key)
+        if found is None:
+            engine = gpu.engine
+            storage, lay = engine.empty((len(nodes) + len(views), 8, 4), np.dtype(np.float32))
+            found = Tensor(storage, lay, np.dtype(np.float32))
+            inputs = {"nodes": tensor(nodes).operand, "views": tensor(views).operand}
+            uniforms = {"count": len(nodes), "crop": crop}
+            engine.run(Pass("scene_matrices", inputs, (found.operand,), {}, uniforms))
+            gpu.matrices[key] = found
+            while len(gpu.matrices) > MOST_MATRICES:
+                gpu.matrices.popitem(last=False)
+        return found
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """nodes (n, 3, 4) and views (cameras, 2, 4), as the kernel scene_matrices reads them."""
         table = np.zeros((len(self.nodes), 3, 4), np.float32)
         table[:, 0, :3] = [node._translation for node in self.nodes]
         table[:, 0, 3] = self.parents
@@ -68,19 +88,7 @@ class Table:
             kind, *box = camera.box(aspect)
             row[0] = self.slot(camera), kind, camera.near, camera.far
             row[1] = box
-        key = (table.tobytes(), views.tobytes(), crop)
-        found = gpu.matrices.get(key)
-        if found is None:
-            engine = gpu.engine
-            storage, lay = engine.empty((len(table) + len(views), 8, 4), np.dtype(np.float32))
-            found = Tensor(storage, lay, np.dtype(np.float32))
-            inputs = {"nodes": tensor(table).operand, "views": tensor(views).operand}
-            uniforms = {"count": len(table), "crop": crop}
-            engine.run(Pass("scene_matrices", inputs, (found.operand,), {}, uniforms))
-            gpu.matrices[key] = found
-            while len(gpu.matrices) > MOST_MATRICES:
-                gpu.matrices.popitem(last=False)
-        return found
+        return table, views
 
     def joints(self, matrices: Tensor, skin: Skin) -> Tensor:
         """World matrices (n, 4, 4) of a skin's joints times their inverse at rest: the library's matmul."""

@@ -26,9 +26,9 @@ from gpgpu_gl.render.controls import FLIGHT, Controls
 from gpgpu_gl.render.gpu import gpu
 from gpgpu_gl.render.image import Picture, check_size, draw_display, draw_tensor, image, picture, present
 from gpgpu_gl.render.nodes import Node
-from gpgpu_gl.render.renderer import as_scene, default_camera, find_camera, world_corners
 from gpgpu_gl.render.state import BLEND
 from gpgpu_gl.render.table import Table
+from gpgpu_gl.render.view import as_scene, default_camera, find_camera, world_corners
 from gpgpu_gl.tensor import Tensor
 
 CLICK = 4  # pixels that the pointer may move between press and release of a click
@@ -321,7 +321,7 @@ def _open(title: str, width: int, height: int, egl: bool) -> tuple[Any, Any]:
     except ImportError as error:
         raise DeviceError(_NO_DISPLAY.format(why=f"the glfw package cannot be loaded ({error})")) from error
     said: list[str] = []
-    previous = glfw.set_error_callback(lambda code, text: said.append(f"{text.decode() if isinstance(text, bytes) else text}"))
+    previous: Any = glfw.set_error_callback(lambda code, text: said.append(f"{text.decode() if isinstance(text, bytes) else text}"))
     try:
         if not glfw.init():
             raise DeviceError(_NO_DISPLAY.format(why="; ".join(dict.fromkeys(said)) or "GLFW does not start"))

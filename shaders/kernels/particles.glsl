@@ -19,5 +19,5 @@ void point(ivec2 p) {
   float speed = clamp(length(v) * 0.45, 0.0, 1.0);
   o0 = vec4(x + dt * v, 1.0);
   o1 = vec4(v, 0.0);
-  o2 = vec4(mix(vec3(0.04, 0.12, 0.5), vec3(1.0, 0.35, 0.08), speed), 1.0);
+  o2 = vec4(mix(vec3(0.02, 0.1, 0.6), vec3(1.0, 0.28, 0.03), speed), 1.0);
 }

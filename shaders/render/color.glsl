@@ -1,16 +1,19 @@
 // From linear light to what a display takes.
 //
 // Options: TONE 0 none (clamped by the target), 1 Reinhard, 2 ACES (K. Narkowicz' fit); ENCODE 1: sRGB here, because the
-// target does not encode; CLAMP 1: cut off above 1. Uniforms: exposure.
+// target does not encode; CLAMP 1: cut off above 1; EXPOSED 1: multiplied by exposure first. Uniforms: exposure.
 
 #default TONE 0
 #default ENCODE 0
 #default CLAMP 0
+#default EXPOSED 0
 
 uniform float exposure;
 
 vec3 tone_mapped(vec3 x) {
+#if EXPOSED
   x *= exposure;
+#endif
 #if TONE == 1
   x = x / (1.0 + x);
 #elif TONE == 2

@@ -1,15 +1,18 @@
-// What arrives at a point from each light.
+// What arrives at a point from each light, as functions arriving0, arriving1, ...
 //
-// Options: LIGHTS; SHADOWS maps. Kinds: 0 directional, 1 point, 2 spot. An intensity of 1 lights a white surface that
-// faces the light fully (1 unit away from a point or spot light), so that pi is nowhere.
-// Uniforms: light_position (xyz, kind), light_direction (xyz towards which it shines, cosine of the outer angle),
-// light_color (rgb, range: 0 endless), light_more (cosine of the inner angle, index of the shadow map or -1).
+// Options: LIGHTS; for light N: LIGHTN_KIND 0 directional, 1 point, 2 spot; LIGHTN_RANGED 1: it ends at its range;
+// LIGHTN_SHADOW: its shadow map, -1 for none; SHADOWS maps. What a light is, is a define, since software renderers would
+// compute every branch. An intensity of 1 lights a white surface that faces the light fully (1 unit away from a point or spot
+// light), so that pi is nowhere.
+// Uniforms: light_position, light_direction (xyz towards which it shines, cosine of the outer angle), light_color (rgb,
+// range), light_inner (cosine of the inner angle).
 #default LIGHTS 0
 #default SHADOWS 0
 
 #if LIGHTS
-uniform vec4 light_position[LIGHTS], light_direction[LIGHTS], light_color[LIGHTS];
-uniform vec2 light_more[LIGHTS];
+uniform vec3 light_position[LIGHTS];
+uniform vec4 light_direction[LIGHTS], light_color[LIGHTS];
+uniform float light_inner[LIGHTS];
 #endif
 
 #if SHADOWS
@@ -31,34 +34,33 @@ float lit(sampler2DShadow map, vec4 at) {
 }
 #endif
 
-float shadow_of(float index) {
-#unroll i 0 SHADOWS
-  if (index == float($i)) return lit(shadow_map$i, v_shadow$i);
-#endunroll
-  return 1.0;
-}
-
-#if LIGHTS
-// Direction to light i from position, and its colour there.
-vec3 arriving(int i, vec3 position, out vec3 to_light) {
-  vec4 from = light_position[i], aim = light_direction[i], color = light_color[i];
-  vec3 light = color.rgb;
-  if (from.w < 0.5) {
-    to_light = -aim.xyz;
-  } else {
-    vec3 d = from.xyz - position;
-    float square = max(dot(d, d), 1e-6);
-    to_light = d * inversesqrt(square);
-    light /= square;
-    if (color.w > 0.0) {  // fades to nothing at its range, as glTF's KHR_lights_punctual recommends
-      float q = square / (color.w * color.w);
-      light *= clamp(1.0 - q * q, 0.0, 1.0);
-    }
-    if (from.w > 1.5) {
-      float t = clamp((dot(-to_light, aim.xyz) - aim.w) / max(light_more[i].x - aim.w, 1e-4), 0.0, 1.0);
-      light *= t * t;
-    }
-  }
-  return light * shadow_of(light_more[i].y);
-}
+#unroll i 0 LIGHTS
+// Direction to the light from position, and its colour there.
+vec3 arriving$i(vec3 position, out vec3 to_light) {
+  vec3 light = light_color[$i].rgb;
+#if LIGHT$(i)_KIND == 0
+  to_light = -light_direction[$i].xyz;
+#else
+  vec3 d = light_position[$i] - position;
+  float square = max(dot(d, d), 1e-6);
+  to_light = d * inversesqrt(square);
+  light /= square;
+#if LIGHT$(i)_RANGED
+  // Fades to nothing at its range, as glTF's KHR_lights_punctual recommends.
+  float q = square / (light_color[$i].a * light_color[$i].a);
+  light *= clamp(1.0 - q * q, 0.0, 1.0);
 #endif
+#if LIGHT$(i)_KIND == 2
+  float outer = light_direction[$i].a;
+  float t = clamp((dot(-to_light, light_direction[$i].xyz) - outer) / max(light_inner[$i] - outer, 1e-4), 0.0, 1.0);
+  light *= t * t;
+#endif
+#endif
+#unroll s 0 SHADOWS
+#if LIGHT$(i)_SHADOW == $s
+  light *= lit(shadow_map$s, v_shadow$s);
+#endif
+#endunroll
+  return light;
+}
+#endunroll

@@ -13,4 +13,3 @@ mat4 matrix_of(sampler2D s, ivec4 layout_, int row) {
 mat4 world_matrix(int node) { return matrix_of(matrices, matrices_layout, 8 * node); }
 mat3 node_normal_matrix(int node) { return mat3(matrix_of(matrices, matrices_layout, 8 * node + 4)); }
 mat4 view_projection(int view) { return matrix_of(matrices, matrices_layout, 8 * view); }
-mat4 view_matrix(int view) { return matrix_of(matrices, matrices_layout, 8 * view + 4); }

@@ -2,7 +2,8 @@
 //
 // Options: SHADING 0 unlit, 1 Lambert, 2 Blinn-Phong, 3 metallic-roughness, 4 normals, 5 depth;
 // MAP, NORMAL_MAP, EMISSIVE_MAP, ROUGHNESS_MAP, OCCLUSION_MAP: which textures there are (MAP: their channels, 1, 3 or 4;
-// MAP_ENCODED: holds sRGB that the sampler does not decode); ALPHA 0 opaque, 1 blended, 2 cut off;
+// MAP_ENCODED: it holds sRGB that the sampler does not decode); ALPHA 0 opaque, 1 blended, 2 cut off;
+// EMISSIVE: it glows; TWO_SIDED: seen from behind, too;
 // FOG 0 none, 1 exponential, 2 linear; ENVIRONMENT; IDS: writes colour, normal, position and ids to four targets.
 #include "lib/tensor.glsl"
 #include "render/color.glsl"
@@ -19,13 +20,17 @@
 #default ROUGHNESS_MAP 0
 #default OCCLUSION_MAP 0
 #default ALPHA 0
+#default EMISSIVE 0
+#default TWO_SIDED 0
 #default FOG 0
 #default ENVIRONMENT 0
 #default IDS 0
 
 in vec3 v_position;
 in vec3 v_normal;
+#if IDS
 flat in int v_instance;
+#endif
 #if UV
 in vec2 v_uv;
 #endif
@@ -134,7 +139,9 @@ void main() {
 #endif
   vec3 n = normalize(v_normal);
   vec3 v = normalize(eye - v_position);
+#if TWO_SIDED
   if (!gl_FrontFacing) n = -n;
+#endif
 #if NORMAL_MAP
   n = bumped(n);
 #endif
@@ -145,17 +152,17 @@ void main() {
 #endif
 #if SHADING == 1 || SHADING == 2
   vec3 diffuse = ambient * occlusion, shine = vec3(0.0);
-#if LIGHTS
-  for (int i = 0; i < LIGHTS; i++) {
+#unroll i 0 LIGHTS
+  {
     vec3 l;
-    vec3 light = arriving(i, v_position, l);
+    vec3 light = arriving$i(v_position, l);
     float facing = dot(n, l);
     diffuse += light * max(facing, 0.0);
 #if SHADING == 2
     if (facing > 0.0) shine += light * pow(max(dot(n, normalize(l + v)), 0.0), shininess);
 #endif
   }
-#endif
+#endunroll
 #if ENVIRONMENT
   diffuse += irradiance_at(n) * occlusion;
 #endif
@@ -174,13 +181,13 @@ void main() {
   vec3 f0 = mix(vec3(0.04), base.rgb, metal), flat_color = base.rgb * (1.0 - metal);
   float nv = max(dot(n, v), 1e-4);
   color = (flat_color * ambient + f0 * ambient) * occlusion;
-#if LIGHTS
-  for (int i = 0; i < LIGHTS; i++) {
+#unroll i 0 LIGHTS
+  {
     vec3 l;
-    vec3 light = arriving(i, v_position, l);
+    vec3 light = arriving$i(v_position, l);
     color += light * reflected(n, v, l, flat_color, f0, rough * rough);
   }
-#endif
+#endunroll
 #if ENVIRONMENT
   color += occlusion * (irradiance_at(n) * flat_color * (1.0 - f0)
     + environment_at(reflect(-v, n), rough) * reflected_around(f0, rough, nv));
@@ -191,11 +198,11 @@ void main() {
   color = srgb_decode(vec3(1.0 - clamp((dot(v_position - eye, forward) - depth_range.x) / (depth_range.y - depth_range.x), 0.0, 1.0)));
 #endif
 #if SHADING < 4
-  vec3 glow = emissive;
 #if EMISSIVE_MAP
-  glow *= texture(emissive_map, v_uv).rgb;
+  color += emissive * texture(emissive_map, v_uv).rgb;
+#elif EMISSIVE
+  color += emissive;
 #endif
-  color += glow;
 #if FOG
   float distance_ = length(eye - v_position);
 #if FOG == 1

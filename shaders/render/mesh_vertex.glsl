@@ -13,13 +13,16 @@
 #default SHADOWS 0
 #default DEPTH_ONLY 0
 #default OUTLINE 0
+#default IDS 0
 
 in vec3 in_position;
 #if !DEPTH_ONLY
 in vec3 in_normal;
 out vec3 v_position;
 out vec3 v_normal;
+#if IDS
 flat out int v_instance;
+#endif
 #endif
 #if UV
 in vec2 in_uv;
@@ -71,8 +74,9 @@ void main() {
 #if INSTANCED
   world = product(world, matrix_of(instances, instances_layout, 4 * gl_InstanceID));
 #endif
+  mat4 clip = view_projection(view);
   vec4 position = transform(world, vec4(in_position, 1.0));
-  gl_Position = transform(view_projection(view), position);
+  gl_Position = transform(clip, position);
 #if !DEPTH_ONLY
 #if SKIN || INSTANCED
   mat3 turn = cofactors(world);
@@ -82,9 +86,11 @@ void main() {
   v_normal = normalize(node_normal_matrix(node) * in_normal);
 #endif
   v_position = position.xyz;
+#if IDS
   v_instance = gl_InstanceID;
+#endif
 #if OUTLINE
-  vec2 outwards = (view_projection(view) * vec4(v_normal, 0.0)).xy * viewport;
+  vec2 outwards = transform(clip, vec4(v_normal, 0.0)).xy * viewport;
   gl_Position.xy += normalize(outwards + vec2(1e-9)) * outline * 2.0 / viewport * gl_Position.w;
 #endif
 #unroll i 0 SHADOWS
