@@ -24,6 +24,8 @@ SIZE = (96, 80)
 # Float32 barycentrics of triangles that are no slivers; the issue's own bound for both comparisons.
 RELATIVE = 4e-5
 
+pytestmark = pytest.mark.gl33
+
 
 def triangles(seed, count):
     """Triangles of fair shape in view, in perspective, with positive tints."""

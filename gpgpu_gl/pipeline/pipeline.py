@@ -34,7 +34,7 @@ from gpgpu_gl.pipeline.state import State, check_size
 from gpgpu_gl.pipeline.target import own_targets
 from gpgpu_gl.pipeline.trace import Trace
 from gpgpu_gl.pipeline.vertex import Vertices, shade_vertices, varyings
-from gpgpu_gl.pipeline.wrap import link, outputs, read, wrapped
+from gpgpu_gl.pipeline.wrap import check_supported, link, outputs, read, wrapped
 from gpgpu_gl.tensor import tensor
 
 
@@ -49,6 +49,7 @@ class Pipeline:
     def __init__(self, vertex: str | Path, fragment: str | Path, **state: Any) -> None:
         self.state = State.of(**state)
         self.vertex, self.fragment = read(vertex, "vertex"), read(fragment, "fragment")
+        check_supported(self.fragment)
         self.link = link(self.vertex, self.fragment)
         self.outputs = outputs(self.fragment)
         self.declared = {v.name for s in (self.vertex, self.fragment) for v in s.interface.of("uniform")}
