@@ -18,6 +18,7 @@ from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
 from gpgpu_gl.pipeline.coverage import rasterise, upload_edges, upload_pairs
 from gpgpu_gl.pipeline.cull import area, cull, facing, snap
+from gpgpu_gl.pipeline.early import allowed, early_depth, survivors
 from gpgpu_gl.pipeline.edges import Edges, line_edges, point_edges, polygon_edges
 from gpgpu_gl.pipeline.fetch import fetch
 from gpgpu_gl.pipeline.fragment import shade_fragments
@@ -198,25 +199,29 @@ class Pipeline:
 
     def _shade(self, trace: Trace, bound: Uniforms, onto: Frame | None) -> None:
         """Interpolation, fragment shading, per-fragment operations."""
-        state, quads = self.state, trace.quads_found
+        state, found = self.state, trace.quads_found
         points = state.primitive == "points"
-        table, rows = tensor(quads.table()), tensor(trace.planes.rows())
-        trace.fragcoord, trace.barycentric = place_fragments(
-            quads, table, tensor(trace.planes.at(trace.pairs)), rows, points
-        )
-        corners = tensor(trace.corner_table())
-        inputs = {
-            "em_coord": trace.fragcoord,
-            "em_weights": trace.barycentric,
-            "em_quads": table,
-            "em_primitives": corners,
-        }
+        every, rows = tensor(found.table()), tensor(trace.planes.rows())
+        planes, corners = tensor(trace.planes.at(trace.pairs)), tensor(trace.corner_table())
+        trace.fragcoord, trace.barycentric = place_fragments(found, every, planes, rows, points)
+        quads, table, coord, weights = found, every, trace.fragcoord, trace.barycentric
+        trace.early = None
+        if allowed(state, self.fragment.interface.words):
+            trace.early = early_depth(
+                state, trace.size, trace.pairs, found, every, trace.coverage, trace.fragcoord, onto
+            )
+            quads, trace.place = survivors(found, trace.packed(trace.early)[..., 0] > 0)
+            if len(quads) < len(found):
+                table = tensor(quads.table())
+                coord, weights = place_fragments(quads, table, planes, rows, points)
+        trace.quads_shaded = quads
+        inputs = {"em_coord": coord, "em_weights": weights, "em_quads": table, "em_primitives": corners}
         for name, slots, values in (
             ("em_float_slots", self.link.floats, trace.clipped.vertices.floats),
             ("em_int_slots", self.link.ints, trace.clipped.vertices.ints),
         ):
             if slots:
-                inputs[name] = interpolate(quads, table, trace.barycentric, corners, values, slots, rows, points)
+                inputs[name] = interpolate(quads, table, weights, corners, values, slots, rows, points)
         trace.slots = inputs
         program = self._program("fragment")
         cover = self.device.ctx.vertex_array(program, [])
@@ -225,22 +230,8 @@ class Pipeline:
             trace.shaded, trace.alive = shade_fragments(program, cover, bound, quads, inputs, self._kinds(), flip)
         finally:
             cover.release()
-        shader_depth = "gl_FragDepth" in self.fragment.interface.words
         trace.onto = onto
-        trace.frame = merge(
-            state,
-            trace.profile,
-            trace.size,
-            trace.pairs,
-            quads,
-            trace.front,
-            trace.coverage,
-            trace.shaded,
-            trace.alive,
-            rows,
-            shader_depth,
-            onto,
-        )
+        trace.frame = merge(trace, rows, "gl_FragDepth" in self.fragment.interface.words)
 
     # --- the hardware
 
