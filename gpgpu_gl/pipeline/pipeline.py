@@ -19,7 +19,7 @@ from gpgpu_gl.pipeline.clip import clip
 from gpgpu_gl.pipeline.coverage import rasterise, upload_edges, upload_pairs
 from gpgpu_gl.pipeline.cull import area, cull, facing, snap
 from gpgpu_gl.pipeline.early import allowed, early_depth, survivors
-from gpgpu_gl.pipeline.edges import Edges, line_edges, point_edges, polygon_edges
+from gpgpu_gl.pipeline.edges import Edges, line_edges, point_edges, point_sides, polygon_edges, rectangle_edges
 from gpgpu_gl.pipeline.fetch import fetch
 from gpgpu_gl.pipeline.fragment import shade_fragments
 from gpgpu_gl.pipeline.hardware import draw
@@ -190,12 +190,13 @@ class Pipeline:
             planes.value[:, 3] += polygon_offset(corners[..., 2].astype(np.float64), planes.slope[:, 3], state)
             return polygon_edges(snap(corners, profile.subpixel_bits), profile), planes
         if state.primitive == "lines":
-            return line_edges(corners, profile), line_planes(corners)
+            figures = line_edges if state.samples == 1 else rectangle_edges
+            return figures(corners, profile), line_planes(corners, state.samples)
         rows = trace.primitives.corners[:, 0]
         own = vertices.size[rows] if vertices.size is not None and state.point_size is None else None
         sizes = np.full(len(rows), state.point_size or 1.0, np.float32) if own is None else own
-        edges = point_edges(corners[:, 0], sizes, profile)
-        return edges, point_planes(corners[:, 0], edges, profile.subpixel_bits)
+        edges = point_edges(corners[:, 0], sizes, profile, None if own is None else state.viewport)
+        return edges, point_planes(corners[:, 0], point_sides(sizes, profile.subpixel_bits), profile.subpixel_bits)
 
     def _shade(self, trace: Trace, bound: Uniforms, onto: Frame | None) -> None:
         """Interpolation, fragment shading, per-fragment operations."""
