@@ -34,7 +34,7 @@ def sheet(trace: Trace, x: int, y: int, events: list[Event]) -> Image.Image:
         draw.ellipse([cx - 7, cy - 7, cx + 7, cy + 7], outline=(255, 255, 255), width=2)
     top = height * FACTOR + 12
     for i, event in enumerate(events):
-        for j, color in enumerate((event.outputs[0], *event.color)):
+        for j, color in enumerate((event.outputs[0] if event.outputs else np.zeros(4), *event.color)):
             rgb = tuple(int(v) for v in np.clip(np.nan_to_num(color[:3]), 0, 1) * 255)
             draw.rectangle([6 + 26 * j, top + 22 * i, 26 + 26 * j, top + 22 * i + 16], fill=rgb, outline=(90, 90, 90))
         draw.text((92, top + 22 * i + 2), str(event), fill=(220, 220, 220))

@@ -9,7 +9,7 @@ from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
 from gpgpu_gl.pipeline.coverage import rasterise, upload_edges, upload_pairs
 from gpgpu_gl.pipeline.cull import area, snap
-from gpgpu_gl.pipeline.edges import line_edges, point_edges, polygon_edges
+from gpgpu_gl.pipeline.edges import line_edges, point_edges, polygon_edges, rectangle_edges
 from gpgpu_gl.pipeline.probe import probe
 from gpgpu_gl.pipeline.project import divide, viewport
 from gpgpu_gl.pipeline.state import State
@@ -125,7 +125,7 @@ def emulated(positions, mode, size, samples=1, point_size=1.0):
         has_area = area(snapped) != 0
         edges, source = polygon_edges(snapped[has_area], profile), source[has_area]
     elif mode == "lines":
-        edges = line_edges(window, profile)
+        edges = (line_edges if samples == 1 else rectangle_edges)(window, profile)
     else:
         edges = point_edges(window[:, 0], np.full(len(window), point_size, np.float32), profile)
     pairs = bin_primitives(edges, size, profile.subpixel_bits)

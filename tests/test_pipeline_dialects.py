@@ -11,7 +11,7 @@ NAMES = (
     "depth less", "stencil of two faces", "blend separate", "blend in sRGB", "several targets", "multisample",
     "depth equal", "points", "linear in the window", "scissor",
 )  # fmt: skip
-KERNELS = {f"pipeline_{name}" for name in ("coverage", "fragments", "interpolate", "merge")}
+KERNELS = {f"pipeline_{name}" for name in ("coverage", "fragments", "interpolate", "early", "merge")}
 
 
 def test_kernels_are_valid_in_both_dialects(device):

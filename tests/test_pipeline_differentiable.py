@@ -96,13 +96,13 @@ def test_a_texture_is_found_from_a_picture(drawn):
     target = sample(gg.tensor(wanted), uv) * seen.mask
     image = gg.zeros((4, 4, 3))
     losses = []
-    for _ in range(30):
+    for _ in range(12):
         leaf = gg.tensor(image, requires_grad=True)
         loss = (((sample(leaf, uv) * seen.mask) - target) ** 2).sum()
         loss.backward()
         losses.append(loss.item())
-        image = (leaf.detach() - 0.004 * leaf.grad).detach()
-    assert losses[-1] < 0.02 * losses[0]
+        image = (leaf.detach() - 0.008 * leaf.grad).detach()
+    assert losses[-1] < 0.05 * losses[0]
 
 
 def test_what_cannot_be_followed_is_an_error(drawn):

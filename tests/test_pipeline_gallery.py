@@ -7,6 +7,8 @@ from gpgpu_gl.pipeline.compare import compare
 from gpgpu_gl.pipeline.gallery import GALLERY
 from gpgpu_gl.pipeline.state import State
 
+pytestmark = pytest.mark.gl33
+
 
 def test_there_are_ten_kinds():
     assert len(GALLERY) >= 10

@@ -8,7 +8,7 @@ from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.pipeline.compare import compare
 from gpgpu_gl.pipeline.pipeline import Pipeline
 from gpgpu_gl.pipeline.scenes import _pipeline, scenes
-from gpgpu_gl.pipeline.state import Blend
+from gpgpu_gl.pipeline.state import Blend, Stencil
 
 ALL = {scene.name: scene for scene in scenes()}
 VERTEX = "#version 330\nin vec4 position; in vec4 tint; out vec4 c; void main() { gl_Position = position; c = tint; }\n"
@@ -118,3 +118,31 @@ def test_quads_that_discard_in_part_are_divergent():
     assert cost.divergent_quads == 4  # pixel columns 2 and 3 are one column of quads
     assert cost.branches == 2
     assert (trace.overdraw.numpy() == np.where(np.arange(8) < 3, 0, 1)).all()
+
+
+def test_the_early_depth_test_keeps_hidden_quads_from_being_shaded():
+    """Three layers over the whole target, nearest first: only the first is shaded; farthest first: all are."""
+    def run(order, fragment=FRAGMENT, **state):
+        corners = np.array([[-1, -1], [3, -1], [-1, 3]], np.float32)
+        position = np.concatenate([np.c_[corners, np.full(3, z), np.ones(3)] for z in order]).astype(np.float32)
+        tint = np.repeat(np.eye(3, 4, dtype=np.float32), 3, axis=0)
+        with Pipeline(VERTEX, fragment, **state) as pipeline:
+            trace = pipeline.run({"position": position, "tint": tint}, size=(16, 12))
+            theirs = pipeline.run_hardware({"position": position, "tint": tint}, size=(16, 12))
+        assert compare(trace.frame, theirs, pipeline.state).equal
+        return trace
+
+    near, far = (-0.5, 0.0, 0.5), (0.5, 0.0, -0.5)
+    found = run(near, depth_test="less")
+    layer = len(found.quads_found) // 3  # the clipped layer is two triangles, which share the quads on their edge
+    assert layer >= 48
+    assert [len(found.quads_shaded), found.cost().early_quads] == [layer, 2 * layer]
+    assert [e.verdict for e in found.pixel(3, 4)] == ["written", "depth", "depth"]
+    assert [bool(e.outputs) for e in found.pixel(3, 4)] == [True, False, False]
+    assert run(far, depth_test="less").cost().early_quads == 0
+    assert run(near, depth_test="less", depth_write=False).cost().early_quads == 0
+    # Not allowed: the shader discards, writes depth, or a stencil value depends on the fragments.
+    late = FRAGMENT.replace("color =", "if (c.x > 2.0) discard; color =")
+    assert run(near, late, depth_test="less").early is None
+    assert run(near, depth_test="less", stencil=Stencil(depth_fail="incr")).early is None
+    settle()

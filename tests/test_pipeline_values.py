@@ -24,6 +24,8 @@ SIZE = (96, 80)
 # Float32 barycentrics of triangles that are no slivers; the issue's own bound for both comparisons.
 RELATIVE = 4e-5
 
+pytestmark = pytest.mark.gl33
+
 
 def triangles(seed, count):
     """Triangles of fair shape in view, in perspective, with positive tints."""
@@ -54,12 +56,12 @@ def test_inputs_and_depth_equal_float64_and_the_hardware(path):
 
 def check_against_twin(trace, attributes):
     coord, shares = trace.packed(trace.fragcoord), trace.packed(trace.barycentric)
-    curved, straight = (trace.packed(trace.input(n).numpy().reshape(*trace.quads_found.shape, 4)) for n in ("curved", "straight"))
+    curved, straight = (trace.packed_input(n) for n in ("curved", "straight"))
     window = trace.window[trace.primitives.corners]
     tint = attributes["tint"].reshape(-1, 3, 4).astype(float)
     covered = trace.covered()[..., 0]
     checked = 0
-    for q in range(0, len(trace.quads_found), 7):
+    for q in np.nonzero(trace.place >= 0)[0][::7]:
         p = trace.quads_found.primitive[q]
         for s in np.nonzero(covered[q])[0]:
             x, y = coord[q, s, :2]

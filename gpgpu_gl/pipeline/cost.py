@@ -53,9 +53,10 @@ class Cost:
     """The whole draw. The fields named like OpenGL's pipeline statistics count what those queries count.
 
     block_lanes: fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software
-    rasteriser does. helper_lanes: pixels shaded only to complete a quad. divergent_quads: quads of which some pixels
-    were discarded and some were not. branches, fetches: in the fragment shader's text. texels: read by all fragments,
-    filtering included.
+    rasteriser does. helper_lanes: pixels shaded only to complete a quad. early_quads: quads that the early depth test
+    kept from being shaded; OpenGL's statistics count their fragments, the clocks here do not. divergent_quads: quads of
+    which some pixels were discarded and some were not. branches, fetches: in the fragment shader's text. texels: read by
+    all fragments, filtering included.
     """
 
     lanes: int
@@ -68,6 +69,7 @@ class Cost:
     block_lanes: int
     quads: int
     helper_lanes: int
+    early_quads: int
     divergent_quads: int
     branches: int
     fetches: int
@@ -85,7 +87,8 @@ class Cost:
         lines = [f"{'stage':22s} {'items':>10s} {'wasted lanes':>12s} {'clocks':>12s}"]
         lines += [f"{s.name:22s} {s.items:10d} {s.wasted:12d} {s.clocks:12.0f}" for s in self.stages]
         lines.append(
-            f"{self.quads} quads, {self.helper_lanes} helper lanes, {self.divergent_quads} divergent quads, {self.texels} texels; "
+            f"{self.quads} quads, {self.helper_lanes} helper lanes, {self.early_quads} kept out early, "
+            f"{self.divergent_quads} divergent, {self.texels} texels; "
             f"slowest stage: {max(self.stages, key=lambda s: s.clocks).name}, {self.clocks:.0f} clocks"
         )
         return "\n".join(lines)
@@ -99,15 +102,20 @@ def count_cost(trace: Trace, lanes: int, clocks: Clocks) -> Cost:
     whole = trace.state.mode in ("points", "lines", "triangles")
     runs = [len(run) // sides * sides if whole else len(run) for run in runs_of(fetched.stream)]
     submitted = sum(n for n in runs if n >= sides)
-    covered = trace.covered().any(2)
+    covered = np.asarray(trace.covered().any(2))
     helpers = int((~covered).sum())
     blocks = len(np.unique(np.stack([quads.pair, quads.x // 4, quads.y // 4]), axis=1).T)
-    alive = trace.packed(trace.alive)[..., 0] > 0
+    alive, _ = trace.living()
     divergent = int((covered & alive).any(1).astype(int) @ (covered & ~alive).any(1).astype(int))
     vertex, fragment = (_COMMENT.sub(" ", s.text) for s in (trace.pipeline.vertex, trace.pipeline.fragment))
-    vertex_waves, fragment_waves = -(-shaded // lanes), -(-4 * len(quads) // lanes)
+    kept = len(trace.quads_shaded)
+    early, useful = (
+        len(quads) - kept,
+        int(covered[trace.place >= 0].sum() if trace.early is not None else covered.sum()),
+    )
+    vertex_waves, fragment_waves = -(-shaded // lanes), -(-4 * kept // lanes)
     fetches = len(_FETCH.findall(fragment))
-    texels = fetches * 4 * len(quads) * _texels_a_fetch(trace)
+    texels = fetches * 4 * kept * _texels_a_fetch(trace)
     counts = trace.frame.counts
     tested, passed = (
         (int(v) for v in counts.numpy().reshape(-1, 2).sum(0, dtype=np.int64)) if counts is not None else (0, 0)
@@ -122,12 +130,12 @@ def count_cost(trace: Trace, lanes: int, clocks: Clocks) -> Cost:
         ),
         Stage("assembly and clipping", len(trace.assembled), 0, len(trace.assembled) / clocks.corners),
         Stage("rasterisation", len(trace.pairs), 0, len(trace.pairs) / clocks.tiles),
-        Stage("fragment shading", int(covered.sum()), fragment_waves * lanes - int(covered.sum()), shading),
+        Stage("fragment shading", useful, fragment_waves * lanes - useful, shading),
         Stage("tests and blending", tested, 0, tested / clocks.blends),
     )
     return Cost(
         lanes, submitted * fetched.instances, len(trace.assembled), shaded, len(trace.assembled),
-        len(trace.clipped.primitives), int(covered.sum()), 16 * blocks, len(quads), helpers, divergent,
+        len(trace.clipped.primitives), int(covered.sum()), 16 * blocks, len(quads), helpers, early, divergent,
         len(_BRANCH.findall(fragment)), fetches, texels, tested, passed, stages,
     )  # fmt: skip
 

@@ -76,12 +76,13 @@ def _winners(trace: Trace) -> np.ndarray:
         )
     index = np.arange(4 * len(q)).reshape(-1, 4)
     x, y = q.x[:, None] + np.array([0, 1, 0, 1]), q.y[:, None] + np.array([0, 0, 1, 1])
-    use = trace.covered()[..., 0] & (trace.packed(trace.alive)[..., 0] > 0)
+    alive, depths = trace.living()
+    use = trace.covered()[..., 0] & alive
     if state.scissor is not None:
         left, low, w, h = state.scissor
         use &= (x >= left) & (x < left + w) & (y >= low) & (y < low + h)
     place, index = (y * width + x)[use], index[use]
-    z = np.clip(trace.packed(trace.alive)[..., 1][use], 0, 1)
+    z = np.clip(depths[use], 0, 1)
     order = np.argsort(place, kind="stable")  # within a pixel the quads are in drawing order already
     place, index, z = place[order], index[order], z[order]
     first = np.r_[True, place[1:] != place[:-1]] if len(place) else np.zeros(0, bool)

@@ -43,14 +43,46 @@ def polygon_edges(corners: np.ndarray, profile: Profile) -> Edges:
     return Edges(c, dx, dy, p.min(1), p.max(1))
 
 
-def point_edges(window: np.ndarray, size: np.ndarray, profile: Profile) -> Edges:
-    """Squares of `size` pixels around (n, 2) window positions: samples inside, with the tie rule on their sides."""
-    one = 1 << profile.subpixel_bits
-    width = np.maximum(np.rint(size * F(one)).astype(np.int64), 1)
-    low = snap(window, profile.subpixel_bits) - width[:, None] // 2
-    high = low + width[:, None]
+def point_sides(size: np.ndarray, bits: int) -> np.ndarray:
+    """(n,) sides of points in subpixels: sizes in pixels, rounded, at least one subpixel."""
+    return np.maximum(np.rint(size * F(1 << bits)).astype(np.int64), 1)
+
+
+def point_edges(
+    window: np.ndarray, size: np.ndarray, profile: Profile, viewport: tuple[int, int, int, int] | None = None
+) -> Edges:
+    """Squares of `size` pixels around (n, 2) window positions: samples inside, with the tie rule on their sides.
+
+    viewport: where the device cuts points off at the viewport's border, that border.
+    """
+    sides = point_sides(size, profile.subpixel_bits)
+    low = snap(window, profile.subpixel_bits) - sides[:, None] // 2
+    high = low + sides[:, None]
+    if viewport is not None and profile.cuts_points:
+        least = np.array(viewport[:2]) << profile.subpixel_bits
+        most = least + (np.array(viewport[2:]) << profile.subpixel_bits)
+        low, high = np.clip(low, least, most), np.clip(high, least, most)
     corners = np.stack([low, np.stack([high[:, 0], low[:, 1]], -1), high, np.stack([low[:, 0], high[:, 1]], -1)], 1)
     return polygon_edges(corners, profile)
+
+
+def rectangle_edges(window: np.ndarray, profile: Profile) -> Edges:
+    """Lines of width 1 as multisampling draws them (section 14.5.4): rectangles around (n, 2, 2) window positions."""
+    a, b = window[:, 0, :2].astype(F), window[:, 1, :2].astype(F)
+    d = a - b
+    length = (d[:, 0] * d[:, 0] + d[:, 1] * d[:, 1]).astype(F)
+    with np.errstate(all="ignore"):
+        scale = np.where(length > 0, F(0.5) / np.sqrt(length), F(0)).astype(F)
+    aside = snap(np.stack([-d[:, 1] * scale, d[:, 0] * scale], -1), profile.subpixel_bits)
+    p, q = snap(a, profile.subpixel_bits), snap(b, profile.subpixel_bits)
+    return _without(polygon_edges(np.stack([p - aside, q - aside, q + aside, p + aside], 1), profile), length == 0)
+
+
+def _without(edges: Edges, nothing: np.ndarray) -> Edges:
+    """The figures, of which some hold no sample at all."""
+    edges.c[nothing] = -1
+    edges.dx[nothing] = edges.dy[nothing] = 0
+    return edges
 
 
 def line_edges(window: np.ndarray, profile: Profile) -> Edges:
@@ -72,11 +104,7 @@ def line_edges(window: np.ndarray, profile: Profile) -> Edges:
     p = snap(a + ends.along(s_move), profile.subpixel_bits)
     q = snap(b + ends.along(e_move), profile.subpixel_bits)
     half = np.where(steep[:, None], [one // 2, 0], [0, one // 2])
-    edges = polygon_edges(np.stack([p - half, q - half, q + half, p + half], 1), profile)
-    nothing = (d == 0).all(1)
-    edges.c[nothing] = -1
-    edges.dx[nothing] = edges.dy[nothing] = 0
-    return edges
+    return _without(polygon_edges(np.stack([p - half, q - half, q + half, p + half], 1), profile), (d == 0).all(1))
 
 
 class _Ends:

@@ -25,7 +25,8 @@ class Event:
     """One fragment at a pixel.
 
     primitive: its row in trace.triangles; number: gl_PrimitiveID; front: facing; samples: which samples it covers.
-    position: gl_FragCoord; weights: barycentric. inputs: what the fragment shader read. outputs: what it wrote.
+    position: gl_FragCoord; weights: barycentric. inputs: what the fragment shader read; outputs: what it wrote; both are
+    empty where the early depth test kept the whole quad from being shaded.
     verdict: "written", "discarded", "scissor", "stencil", "depth" for each covered sample. depth, stencil, color:
     (before, after) at the first covered sample, colour of the first target.
     """
@@ -64,12 +65,11 @@ def pixel_history(trace: Trace, x: int, y: int) -> list[Event]:
     sub = (y & 1) * 2 + (x & 1)
     here = np.nonzero((quads.x == x // 2 * 2) & (quads.y == y // 2 * 2))[0]
     here = here[((quads.mask[here] >> sub) & 1).any(1)]
-    places = trace.packed(np.arange(quads.shape[0] * quads.shape[1]).reshape(quads.shape))[here, sub]
-    coord, weights, alive = (
-        t.numpy().reshape(-1, 4)[places] for t in (trace.fragcoord, trace.barycentric, trace.alive)
-    )
-    inputs = {name: trace.input(name).numpy()[places] for name, _ in trace.pipeline.link.names}
-    outputs = [t.numpy().reshape(-1, 4)[places] for t in trace.shaded]
+    coord, weights = (trace.packed(t)[here, sub] for t in (trace.fragcoord, trace.barycentric))
+    alive, depths = (values[here, sub] for values in trace.living())
+    inputs = {name: trace.packed_input(name)[here, sub] for name, _ in trace.pipeline.link.names}
+    outputs = [trace.packed_shaded(t)[here, sub] for t in trace.shaded]
+    shaded = trace.place[here] >= 0 if trace.early is not None else np.ones(len(here), bool)
     samples = [_Sample.start(trace, x, y) for _ in range(state.samples)]
     events = []
     for i, quad in enumerate(here):
@@ -79,9 +79,9 @@ def pixel_history(trace: Trace, x: int, y: int) -> list[Event]:
         before = [(samples[s].depth, samples[s].stencil, samples[s].color.copy()) for s in covered]
         verdicts = []
         for s in covered:
-            z = _depth(trace, primitive, s, float(alive[i, 1]))
+            z = _depth(trace, primitive, s, float(depths[i]))
             color = outputs[0][i] if outputs else np.zeros(4, np.float32)
-            verdicts.append(samples[s].meet(state, (x, y), bool(alive[i, 0]), z, color, front))
+            verdicts.append(samples[s].meet(state, (x, y), bool(alive[i]), z, color, front))
         after = samples[covered[0]]
         position, share = (tuple(float(v) for v in row) for row in (coord[i], weights[i]))
         events.append(
@@ -92,8 +92,8 @@ def pixel_history(trace: Trace, x: int, y: int) -> list[Event]:
                 covered,
                 position,  # type: ignore[arg-type]
                 share[:3],  # type: ignore[arg-type]
-                {name: values[i] for name, values in inputs.items()},
-                [values[i] for values in outputs],
+                {name: values[i] for name, values in inputs.items()} if shaded[i] else {},
+                [values[i] for values in outputs] if shaded[i] else [],
                 tuple(verdicts),
                 (before[0][0], after.depth),
                 (before[0][1], after.stencil),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from gpgpu_gl.ops.elementwise import astype
 from gpgpu_gl.ops.reduce import mean
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.shape import getitem, reshape
-from gpgpu_gl.pipeline.bins import Pairs
-from gpgpu_gl.pipeline.probe import Profile
-from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.state import COMPARE, EQUATIONS, FACTORS, FORMATS, STENCIL_OPERATIONS, State, Stencil
 from gpgpu_gl.tensor import Tensor, engine, new, tensor
+
+if TYPE_CHECKING:
+    from gpgpu_gl.pipeline.trace import Trace
 
 _FORMAT = {"rgba32f": 0, "rgba8": 1, "srgb8_alpha8": 2, "rgba32i": 3}
 
@@ -43,29 +43,24 @@ class Frame:
         return self.colors[0]
 
 
-def merge(
-    state: State,
-    profile: Profile,
-    size: tuple[int, int],
-    pairs: Pairs,
-    quads: Quads,
-    front: np.ndarray,
-    coverage: Tensor,
-    colors: Sequence[Tensor],
-    alive: Tensor,
-    primitives: Tensor,
-    shader_depth: bool,
-    onto: Frame | None,
-) -> Frame:
-    """Runs every sample's fragments, in drawing order, through the tests and onto the targets."""
-    width, height = size
-    samples, n = state.samples, len(colors)
+def merge(trace: Trace, primitives: Tensor, shader_depth: bool) -> Frame:
+    """Runs every sample's fragments, in drawing order, through the tests and onto the targets.
+
+    primitives: the rows of the interpolation planes. shader_depth: the shader wrote the depth of all samples itself.
+    """
+    state, profile, pairs, quads, onto = trace.state, trace.profile, trace.pairs, trace.quads_found, trace.onto
+    width, height = trace.size
+    samples, colors = state.samples, trace.shaded
     starts = np.stack([pairs.starts[:-1], pairs.starts[1:]], -1).astype(np.int32)
     facts = np.zeros((len(pairs), 4), np.int32)
-    facts[:, 0], facts[:, 1], facts[:, 2] = quads.first, front[pairs.primitive], pairs.primitive
+    facts[:, 0], facts[:, 1], facts[:, 2] = quads.first, trace.front[pairs.primitive], pairs.primitive
     inputs: dict[str, Tensor] = {
-        "tiles": tensor(starts), "pairs": tensor(facts), "coverage": coverage, "alive": alive, "primitives": primitives,
+        "tiles": tensor(starts), "pairs": tensor(facts), "coverage": trace.coverage, "primitives": primitives,
     }  # fmt: skip
+    if trace.early is None:
+        inputs["alive"] = trace.alive
+    else:
+        inputs |= {"coord": trace.fragcoord, "slots": tensor(trace.place)}
     formats = [target_format(state, i, "int" if t.dtype == int32 else "float") for i, t in enumerate(colors)]
     inputs |= {f"c{i}": t for i, t in enumerate(colors)}
     if onto is not None:
@@ -80,12 +75,12 @@ def merge(
     near, far = sorted(state.depth_range) if state.depth_clamp else (0.0, 1.0)
     uniforms: dict[str, Any] = {
         "clear_color": state.clear_color, "clear_depth": state.clear_depth, "clear_stencil": state.clear_stencil,
-        "height": height, "across": pairs.across, "columns": quads.columns,
+        "height": height, "across": pairs.across, "columns": quads.columns, "shaded_columns": trace.quads_shaded.columns,
         "places": [*places, *[(0.0, 0.0)] * (4 - len(places))], "scissor": state.scissor or (0, 0, 0, 0),
         "range": (near, far),
     }  # fmt: skip
-    defines = _defines(state, formats, shader_depth, onto is not None)
-    for i in range(n):
+    defines = _defines(state, formats, shader_depth, onto is not None) | {"EARLY": int(trace.early is not None)}
+    for i in range(len(colors)):
         blend = state.blend_of(i)
         uniforms[f"constant{i}"] = blend.constant if blend else (0.0, 0.0, 0.0, 0.0)
     if state.stencils is not None:
@@ -93,7 +88,7 @@ def merge(
             uniforms[name] = (s.reference & 255, s.read_mask & 255, s.write_mask & 255, 0)
     operands = {name: t.operand for name, t in inputs.items()}
     engine().run(Pass("pipeline_merge", operands, tuple(t.operand for t in outputs), defines, uniforms))
-    return _frame(outputs, state, size)
+    return _frame(outputs, state, trace.size)
 
 
 def target_format(state: State, target: int, kind: str) -> str:

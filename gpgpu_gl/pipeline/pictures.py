@@ -162,7 +162,7 @@ def inputs(trace: Trace) -> Picture:
     """The first input of the fragment shader with at least two components, its fraction as colour."""
     for name, place in trace.pipeline.link.names:
         if place.startswith("f"):
-            values = trace.packed(trace.input(name).numpy().reshape(*trace.quads_found.shape, -1))[..., :3]
+            values = trace.packed_input(name)[..., :3]
             return _up((_scatter(trace, values - np.floor(values)) * 255).astype(np.uint8))
     return np.zeros((trace.size[1], trace.size[0], 3), np.uint8)
 
@@ -179,7 +179,7 @@ def mip(trace: Trace) -> Picture:
     if not textures or not pairs:
         return np.zeros((trace.size[1], trace.size[0], 3), np.uint8)
     height, width = textures[0].array().shape[:2]
-    uv = trace.packed(trace.input(pairs[0]).numpy().reshape(*trace.quads_found.shape, -1))[..., :2] * [width, height]
+    uv = trace.packed_input(pairs[0])[..., :2] * [width, height]
     dx, dy = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
     rho = np.maximum(np.linalg.norm(dx, axis=-1), np.linalg.norm(dy, axis=-1))
     level = np.clip(np.log2(np.maximum(rho, 1e-9)), 0, np.log2(max(width, height)))

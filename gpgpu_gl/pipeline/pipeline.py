@@ -18,7 +18,8 @@ from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
 from gpgpu_gl.pipeline.coverage import rasterise, upload_edges, upload_pairs
 from gpgpu_gl.pipeline.cull import area, cull, facing, snap
-from gpgpu_gl.pipeline.edges import Edges, line_edges, point_edges, polygon_edges
+from gpgpu_gl.pipeline.early import allowed, early_depth, survivors
+from gpgpu_gl.pipeline.edges import Edges, line_edges, point_edges, point_sides, polygon_edges, rectangle_edges
 from gpgpu_gl.pipeline.fetch import fetch
 from gpgpu_gl.pipeline.fragment import shade_fragments
 from gpgpu_gl.pipeline.hardware import draw
@@ -34,7 +35,7 @@ from gpgpu_gl.pipeline.state import State, check_size
 from gpgpu_gl.pipeline.target import own_targets
 from gpgpu_gl.pipeline.trace import Trace
 from gpgpu_gl.pipeline.vertex import Vertices, shade_vertices, varyings
-from gpgpu_gl.pipeline.wrap import link, outputs, read, wrapped
+from gpgpu_gl.pipeline.wrap import check_supported, link, outputs, read, wrapped
 from gpgpu_gl.tensor import tensor
 
 
@@ -49,6 +50,7 @@ class Pipeline:
     def __init__(self, vertex: str | Path, fragment: str | Path, **state: Any) -> None:
         self.state = State.of(**state)
         self.vertex, self.fragment = read(vertex, "vertex"), read(fragment, "fragment")
+        check_supported(self.fragment)
         self.link = link(self.vertex, self.fragment)
         self.outputs = outputs(self.fragment)
         self.declared = {v.name for s in (self.vertex, self.fragment) for v in s.interface.of("uniform")}
@@ -188,34 +190,39 @@ class Pipeline:
             planes.value[:, 3] += polygon_offset(corners[..., 2].astype(np.float64), planes.slope[:, 3], state)
             return polygon_edges(snap(corners, profile.subpixel_bits), profile), planes
         if state.primitive == "lines":
-            return line_edges(corners, profile), line_planes(corners)
+            figures = line_edges if state.samples == 1 else rectangle_edges
+            return figures(corners, profile), line_planes(corners, state.samples)
         rows = trace.primitives.corners[:, 0]
         own = vertices.size[rows] if vertices.size is not None and state.point_size is None else None
         sizes = np.full(len(rows), state.point_size or 1.0, np.float32) if own is None else own
-        edges = point_edges(corners[:, 0], sizes, profile)
-        return edges, point_planes(corners[:, 0], edges, profile.subpixel_bits)
+        edges = point_edges(corners[:, 0], sizes, profile, None if own is None else state.viewport)
+        return edges, point_planes(corners[:, 0], point_sides(sizes, profile.subpixel_bits), profile.subpixel_bits)
 
     def _shade(self, trace: Trace, bound: Uniforms, onto: Frame | None) -> None:
         """Interpolation, fragment shading, per-fragment operations."""
-        state, quads = self.state, trace.quads_found
+        state, found = self.state, trace.quads_found
         points = state.primitive == "points"
-        table, rows = tensor(quads.table()), tensor(trace.planes.rows())
-        trace.fragcoord, trace.barycentric = place_fragments(
-            quads, table, tensor(trace.planes.at(trace.pairs)), rows, points
-        )
-        corners = tensor(trace.corner_table())
-        inputs = {
-            "em_coord": trace.fragcoord,
-            "em_weights": trace.barycentric,
-            "em_quads": table,
-            "em_primitives": corners,
-        }
+        every, rows = tensor(found.table()), tensor(trace.planes.rows())
+        planes, corners = tensor(trace.planes.at(trace.pairs)), tensor(trace.corner_table())
+        trace.fragcoord, trace.barycentric = place_fragments(found, every, planes, rows, points)
+        quads, table, coord, weights = found, every, trace.fragcoord, trace.barycentric
+        trace.early = None
+        if allowed(state, self.fragment.interface.words):
+            trace.early = early_depth(
+                state, trace.size, trace.pairs, found, every, trace.coverage, trace.fragcoord, onto
+            )
+            quads, trace.place = survivors(found, trace.packed(trace.early)[..., 0] > 0)
+            if len(quads) < len(found):
+                table = tensor(quads.table())
+                coord, weights = place_fragments(quads, table, planes, rows, points)
+        trace.quads_shaded = quads
+        inputs = {"em_coord": coord, "em_weights": weights, "em_quads": table, "em_primitives": corners}
         for name, slots, values in (
             ("em_float_slots", self.link.floats, trace.clipped.vertices.floats),
             ("em_int_slots", self.link.ints, trace.clipped.vertices.ints),
         ):
             if slots:
-                inputs[name] = interpolate(quads, table, trace.barycentric, corners, values, slots, rows, points)
+                inputs[name] = interpolate(quads, table, weights, corners, values, slots, rows, points)
         trace.slots = inputs
         program = self._program("fragment")
         cover = self.device.ctx.vertex_array(program, [])
@@ -224,22 +231,8 @@ class Pipeline:
             trace.shaded, trace.alive = shade_fragments(program, cover, bound, quads, inputs, self._kinds(), flip)
         finally:
             cover.release()
-        shader_depth = "gl_FragDepth" in self.fragment.interface.words
         trace.onto = onto
-        trace.frame = merge(
-            state,
-            trace.profile,
-            trace.size,
-            trace.pairs,
-            quads,
-            trace.front,
-            trace.coverage,
-            trace.shaded,
-            trace.alive,
-            rows,
-            shader_depth,
-            onto,
-        )
+        trace.frame = merge(trace, rows, "gl_FragDepth" in self.fragment.interface.words)
 
     # --- the hardware
 

@@ -20,6 +20,8 @@ class Profile:
 
     subpixel_bits: of the grid that positions are snapped to. left, bottom: whether a triangle owns samples on its left
     (else right) and bottom (else top) edges, y up. samples: (x, y) of each sample within a pixel, for 4 samples.
+    cuts_points: whether points whose size the vertex shader sets end at the viewport's border, which OpenGL does not
+    ask for.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
     """
 
@@ -27,6 +29,7 @@ class Profile:
     left: bool = True
     bottom: bool = True
     samples: tuple[tuple[float, float], ...] = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
+    cuts_points: bool = True
     known: bool = True
 
     def offsets(self, samples: int) -> tuple[tuple[int, int], ...]:
@@ -37,6 +40,7 @@ class Profile:
 
 
 _SIDE = 16
+_PROGRAM_POINT_SIZE = 0x8642
 
 
 def probe(which: Device | None = None) -> Profile:
@@ -61,11 +65,14 @@ def _probe(which: Device) -> Profile:
                 draw([[0, 0], [4.5 + s, 0], [4.5 + s, 16], [0, 0], [4.5 + s, 16], [0, 16]])[8, 4]
                 for s in (0.4 * step, 0.6 * step)
             )
+            which.ctx.enable_direct(_PROGRAM_POINT_SIZE)
+            cuts = not draw([[5.2, 8.0]], moderngl.POINTS, (4, 4, 8, 8))[8, 3]
+            which.ctx.disable_direct(_PROGRAM_POINT_SIZE)
             known = left != right and bottom != top and bool(near) == right and bool(far)
             samples = _samples(draw) if which.info.get("GL_MAX_SAMPLES", 1) >= 4 else Profile.samples
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, known)
+    return Profile(bits, left, bottom, samples, cuts, known)
 
 
 def _samples(draw: _Canvas) -> tuple[tuple[float, float], ...]:
@@ -95,14 +102,21 @@ class _Canvas:
         self.texture = ctx.texture((_SIDE, _SIDE), 4, dtype="f4")
         self.target = ctx.framebuffer([self.texture])
 
-    def __call__(self, window: list[list[float]]) -> np.ndarray:
-        """(16, 16) bool: which pixels a list of triangle corners covers."""
-        ndc = (np.array(window, np.float32) / np.float32(_SIDE / 2) - 1).astype(np.float32)
+    def __call__(
+        self,
+        window: list[list[float]],
+        mode: int = moderngl.TRIANGLES,
+        viewport: tuple[int, int, int, int] = (0, 0, _SIDE, _SIDE),
+    ) -> np.ndarray:
+        """(16, 16) bool: which pixels a list of corners, given in pixels, covers."""
+        place, half = np.array(viewport[:2], np.float32), np.array(viewport[2:], np.float32) / 2
+        ndc = ((np.array(window, np.float32) - place) / half - 1).astype(np.float32)
         buffer = self.ctx.buffer(ndc.tobytes())
         vao = self.ctx.vertex_array(self.program, [(buffer, "2f", "position")])
         self.target.use()
         self.target.clear()
-        vao.render(moderngl.TRIANGLES)
+        self.ctx.viewport = viewport
+        vao.render(mode)
         vao.release()
         buffer.release()
         return (

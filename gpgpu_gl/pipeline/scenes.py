@@ -205,6 +205,18 @@ def _geometry() -> Iterator[Scene]:
         {"attributes": soup(8, 12)},
     )
     yield Scene("points", (points,))
+    border = dict(points.state) | {"viewport": (30, 30, 70, 60)}
+    yield Scene("points at the viewport's border", (Draw(points.vertex, points.fragment, border, points.arguments),))
+    fixed = {"mode": "points", "point_size": 9.0, "viewport": (30, 30, 70, 60)}
+    yield Scene("points of one size", (Draw(points.vertex, points.fragment, fixed, points.arguments),))
+    for mode in ("triangle_strip", "triangle_fan"):
+        first = {"mode": mode, "provoking": "first"}
+        yield Scene(
+            f"{mode.replace('_', ' ')} first",
+            (Draw("scenes/color.vert", "scenes/flat.frag", first, {"attributes": fan}),),
+        )
+    yield _one("upper left origin", {"clip_origin": "upper_left", "cull": "back", "depth_test": "less"}, "facing.frag")
+    yield _one("depth from zero to one", {"clip_depth": "zero_to_one", "depth_test": "less"}, seed=3)
     yield Scene("instances", (_instances(),))
     clip = {"attributes": soup(9), "uniforms": {"plane": [0.4, 0.7, 0.2, 0.1]}}
     yield Scene(
@@ -239,6 +251,8 @@ def _outputs() -> Iterator[Scene]:
     )
     yield _one("multisample", {"samples": 4, "depth_test": "less"})
     yield _one("multisample with blending", {"samples": 4, "blend": Blend(), "formats": "rgba8"}, levels=14)
+    yield _one("multisample with discard", {"samples": 4, "depth_test": "less"}, "discard.frag")
+    yield _one("multisample with fragment depth", {"samples": 4, "depth_test": "less"}, "depth.frag")
     yield _one(
         "multisample with stencil",
         {"samples": 4, "depth_test": "greater", "clear_depth": 0.0, "stencil": Stencil(depth_fail="incr")},

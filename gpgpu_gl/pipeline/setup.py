@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpgpu_gl.pipeline.bins import TILE, Pairs
-from gpgpu_gl.pipeline.edges import Edges
 
 
 @dataclass
@@ -55,26 +54,29 @@ def triangle_planes(window: np.ndarray) -> Planes:
     return Planes(p[:, 0, :2], value, np.concatenate([weights, depth], 1), p[..., 3])
 
 
-def line_planes(window: np.ndarray) -> Planes:
-    """Planes of lines with (n, 2, 4) window positions: linear along the major axis, as section 14.5.1 allows."""
+def line_planes(window: np.ndarray, samples: int = 1) -> Planes:
+    """Planes of lines with (n, 2, 4) window positions: linear along the major axis, as section 14.5.1 allows; along the
+    line itself with several samples."""
     p = window.astype(np.float64)
     d = p[:, 1, :2] - p[:, 0, :2]
-    major = np.abs(d) == np.abs(d).max(1, keepdims=True)
-    major[:, 1] &= ~major[:, 0]
     with np.errstate(all="ignore"):
-        along = np.where(major & (d != 0), 1 / d, 0)
+        if samples > 1:
+            along = np.where((d != 0).any(1, keepdims=True), d / (d**2).sum(1, keepdims=True), 0)
+        else:
+            major = np.abs(d) == np.abs(d).max(1, keepdims=True)
+            major[:, 1] &= ~major[:, 0]
+            along = np.where(major & (d != 0), 1 / d, 0)
     slope = np.stack([-along, along, np.zeros_like(along), along * (p[:, 1, 2] - p[:, 0, 2])[:, None]], 1)
     value = np.concatenate([np.tile([1.0, 0.0, 0.0], (len(p), 1)), p[:, 0, 2:3]], 1)
     return Planes(p[:, 0, :2], value, slope, p[:, [0, 1, 1], 3])
 
 
-def point_planes(window: np.ndarray, edges: Edges, bits: int) -> Planes:
+def point_planes(window: np.ndarray, sides: np.ndarray, bits: int) -> Planes:
     """Planes of points with (n, 4) window positions: one value all over, and gl_PointCoord for the other two weights.
 
-    gl_PointCoord runs over a square of the size that was snapped, around the position that was not.
+    gl_PointCoord runs over a square of the size that was snapped (sides, in subpixels), around the position that was not.
     """
     p, one = window.astype(np.float64), np.ones(len(window))
-    side = (edges.high - edges.low) / (1 << bits)
     slope = np.zeros((len(p), 4, 2))
-    slope[:, 1, 0], slope[:, 2, 1] = 1 / side[:, 0], -1 / side[:, 1]
+    slope[:, 1, 0], slope[:, 2, 1] = (1 << bits) / sides, -(1 << bits) / sides
     return Planes(p[:, :2], np.stack([one, one / 2, one / 2, p[:, 2]], -1), slope, p[:, [3, 3, 3]])

@@ -37,6 +37,9 @@ class Trace:
     pairs: Pairs
     coverage: Tensor
     quads_found: Quads
+    quads_shaded: Quads
+    early: Tensor | None
+    place: np.ndarray
     fragcoord: Tensor
     barycentric: Tensor
     slots: dict[str, Tensor]
@@ -62,6 +65,7 @@ class Trace:
         self.pipeline, self.state, self.size, self.profile = pipeline, pipeline.state, size, profile
         self.fetched, self.vertices, self.assembled, self.clipped = fetched, vertices, assembled, clipped
         self.ndc, self.window = ndc, window
+        self.place = np.zeros(0, np.int32)
 
     # --- frames
 
@@ -130,7 +134,10 @@ class Trace:
         return self.clipped.dropped
 
     def input(self, name: str) -> Tensor:
-        """(fragments, 4 * texels) a fragment shader input of the packed fragments. Raises GpgpuError for unknown ones."""
+        """(fragments, 4 * texels) a fragment shader input of the shaded fragments, packed as `quads_shaded` says.
+
+        Raises GpgpuError for unknown ones.
+        """
         for key, place in self.pipeline.link.names:
             if key == name:
                 kind, first, count = place.split(":")
@@ -167,6 +174,30 @@ class Trace:
     def packed(self, values: Any) -> np.ndarray:
         """(quads, 4, ...) from a packed (2 rows, 2 columns, ...) tensor or array: the pixels of each quad row by row."""
         data = values.numpy() if isinstance(values, Tensor) else np.asarray(values)
-        q = self.quads_found
+        return self._by_quad(data, self.quads_found)
+
+    def packed_shaded(self, values: Any) -> np.ndarray:
+        """As `packed`, for what is packed by the quads that were shaded; 0 for those that the early test kept out."""
+        data = values.numpy() if isinstance(values, Tensor) else np.asarray(values)
+        found = self._by_quad(data, self.quads_shaded)
+        if self.early is None:
+            return found
+        out = np.zeros((len(self.quads_found), *found.shape[1:]), found.dtype)
+        out[self.place >= 0] = found
+        return out
+
+    def packed_input(self, name: str) -> np.ndarray:
+        """(quads, 4, components) a fragment shader input; 0 where a quad was not shaded."""
+        return self.packed_shaded(self.input(name).numpy().reshape(*self.quads_shaded.shape, -1))
+
+    def living(self) -> tuple[np.ndarray, np.ndarray]:
+        """(quads, 4) whether each fragment was not discarded, and (quads, 4) its depth."""
+        if self.early is not None:
+            z = self.packed(self.fragcoord)[..., 2]
+            return np.ones(z.shape, bool), z
+        alive = self.packed(self.alive)
+        return alive[..., 0] > 0, alive[..., 1]
+
+    def _by_quad(self, data: np.ndarray, q: Quads) -> np.ndarray:
         data = data.reshape(q.rows, 2, q.columns, 2, *data.shape[2:]).swapaxes(1, 2)
         return data.reshape(q.rows * q.columns, 4, *data.shape[4:])[: len(q)]

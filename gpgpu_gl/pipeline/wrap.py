@@ -138,6 +138,13 @@ def outputs(fragment: Shader) -> list[tuple[str, int, str]]:
     return sorted(found, key=lambda output: output[1])
 
 
+def check_supported(fragment: Shader) -> None:
+    """Raises GpgpuError for built-ins that the emulator lacks."""
+    for word in _UNSUPPORTED:
+        if word in fragment.interface.words:
+            raise GpgpuError(f"{fragment.file}: {word} is not emulated")
+
+
 def body(fragment: Shader) -> str:
     """The user's text with its inputs as globals and main renamed; every line stays where it was."""
     face = fragment.interface
@@ -170,14 +177,8 @@ def _blank(text: str) -> str:
 
 
 def wrapped(fragment: Shader, links: Link, points: bool) -> Source:
-    """The fragment shader as one that shades packed quads, with the line map of its user's file.
-
-    Raises GpgpuError for built-ins that the emulator lacks.
-    """
+    """The fragment shader as one that shades packed quads, with the line map of its user's file."""
     face = fragment.interface
-    for word in _UNSUPPORTED:
-        if word in face.words:
-            raise GpgpuError(f"{fragment.file}: {word} is not emulated")
     dialect = "es300" if face.es else "330"
     original = fragment.text.split("\n")
     header = [original[face.version_line], *(line for line in original if re.match(r"\s*#\s*extension\b", line))]

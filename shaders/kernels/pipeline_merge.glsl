@@ -4,6 +4,8 @@
 // primitive; coverage (pairs, 4 * TEXELS); alive, packed like the fragments: 1 where not discarded, depth;
 // cN, the shaded colours, packed; primitives (n, 12) for the slope of depth; with ONTO 1 also dN and ds, what the
 // targets held before, else the clear values. With SAMPLES 4 the outputs have four pictures, one above the other.
+// With EARLY 1 the fragments that fail the depth test were not shaded: the colours are packed by `slots`, the place of
+// each quad among those that were, and depths come from coord, packed like all fragments; alive is not read.
 // Outputs: o0 ... colours, then one of (depth, stencil, fragments, fragments that passed).
 //
 // Defines per target N: FORMAT_N (0 float, 1 8-bit, 2 sRGB 8-bit, 3 integer), BLEND_N, and with it FACTORS_N (source
@@ -18,8 +20,10 @@
 #default DEPTH_WRITE 1
 #default SHADER_DEPTH 0
 #default SCISSOR 0
+#default EARLY 0
 #include "lib/fragments.glsl"
 #include "lib/blend.glsl"
+#include "lib/compare.glsl"
 
 uniform tiles_SAMPLER tiles;
 uniform ivec4 tiles_layout;
@@ -27,7 +31,14 @@ uniform pairs_SAMPLER pairs;
 uniform ivec4 pairs_layout;
 uniform coverage_SAMPLER coverage;
 uniform ivec4 coverage_layout;
+#if EARLY
+uniform coord_SAMPLER coord;
+uniform slots_SAMPLER slots;
+uniform ivec4 slots_layout;
+uniform int shaded_columns;
+#else
 uniform alive_SAMPLER alive;
+#endif
 uniform primitives_SAMPLER primitives;
 uniform ivec4 primitives_layout;
 #unroll n 0 TARGETS
@@ -48,17 +59,6 @@ uniform vec2 places[4];  // of the samples, from the centre
 uniform ivec4 scissor;
 uniform ivec4 stencil_front, stencil_back;  // reference, read mask, write mask
 uniform vec2 range;
-
-bool compares(int how, float a, float b) {
-  if (how == 0) return false;
-  if (how == 1) return a < b;
-  if (how == 2) return a == b;
-  if (how == 3) return a <= b;
-  if (how == 4) return a > b;
-  if (how == 5) return a != b;
-  if (how == 6) return a >= b;
-  return true;
-}
 
 int stencil_result(int operation, int stored, ivec4 face) {
   int v = stored;
@@ -117,7 +117,13 @@ void point(ivec2 p) {
     int record = pair.x;
     record += upper ? quads_in(uint(any_sample.x)) + quads_below(uint(any_sample.y), quad) : quads_below(uint(any_sample.x), quad);
     ivec2 at = 2 * ivec2(record % columns, record / columns) + (pixel & 1);
+#if EARLY
+    vec4 lives = vec4(1.0, fetch(coord, at).z, 0.0, 0.0);
+    int slot = texel(slots, slots_layout, 0, record / 4)[record % 4];
+    at = 2 * ivec2(slot % shaded_columns, slot / shaded_columns) + (pixel & 1);
+#else
     vec4 lives = fetch(alive, at);
+#endif
     if (lives.x == 0.0) continue;
     tested += 1;
     float z = lives.y;

@@ -1,0 +1,70 @@
+"""Early depth test: quads none of whose fragments will pass are not shaded, where OpenGL allows it (section 14.9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpgpu_gl.dtypes import float32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.pipeline.bins import Pairs
+from gpgpu_gl.pipeline.merge import Frame
+from gpgpu_gl.pipeline.quads import Quads
+from gpgpu_gl.pipeline.state import COMPARE, State
+from gpgpu_gl.tensor import Tensor, engine, new, tensor
+
+_LATE = {"discard", "gl_FragDepth"}
+
+
+def allowed(state: State, words: frozenset[str]) -> bool:
+    """Whether tests may come before shading without a difference: the shader cannot change coverage or depth, and no
+    stencil value hangs on the order. With several samples the tests stay late."""
+    return state.depth_test is not None and state.stencils is None and state.samples == 1 and not _LATE & words
+
+
+def early_depth(
+    state: State,
+    size: tuple[int, int],
+    pairs: Pairs,
+    quads: Quads,
+    table: Tensor,
+    coverage: Tensor,
+    coord: Tensor,
+    onto: Frame | None,
+) -> Tensor:
+    """(height, width, 4) for the packed fragments: 1 where it is covered and passes, 1 where it is covered, its depth."""
+    starts = np.stack([pairs.starts[:-1], pairs.starts[1:]], -1).astype(np.int32)
+    facts = np.zeros((len(pairs), 4), np.int32)
+    facts[:, 0] = quads.first
+    inputs = {"quads": table, "tiles": tensor(starts), "pairs": tensor(facts), "coverage": coverage, "coord": coord}
+    if onto is not None:
+        held = np.zeros((size[1], size[0], 4), np.float32)
+        held[..., 0] = onto.depth.numpy()
+        inputs["ds"] = tensor(held)
+    out = new((*quads.shape, 4), float32)
+    defines = {
+        "DEPTH_TEST": COMPARE.index(state.depth_test or ""),
+        "DEPTH_WRITE": int(state.depth_write),
+        "ONTO": int(onto is not None),
+    }
+    uniforms = {
+        "count": len(quads), "columns": quads.columns, "across": pairs.across, "size": size,
+        "range": tuple(sorted(state.depth_range)) if state.depth_clamp else (0.0, 1.0), "clear_depth": state.clear_depth,
+    }  # fmt: skip
+    engine().run(Pass("pipeline_early", {k: t.operand for k, t in inputs.items()}, (out.operand,), defines, uniforms))
+    return out
+
+
+def survivors(quads: Quads, passes: np.ndarray) -> tuple[Quads, np.ndarray]:
+    """The quads with a fragment that passes, packed anew, and (n,) each quad's place among them, -1 for the others.
+
+    passes: (n, 4).
+    """
+    kept = np.nonzero(passes.any(1))[0]
+    columns = max(int(np.ceil(np.sqrt(len(kept)))), 1)
+    place = np.full(len(quads), -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    rows = max(-(-len(kept) // columns), 1)
+    parts = {name: getattr(quads, name)[kept] for name in ("x", "y", "primitive", "pair", "mask")}
+    return replace(quads, **parts, columns=columns, rows=rows), place
