@@ -96,7 +96,7 @@ def _shaped(name: str, value: np.ndarray, attribute: Any) -> np.ndarray:
         raise DTypeError(f"attribute {name} is an integer in the shader; the values are {value.dtype}")
     if value.ndim == 3:  # matrices, given as written, go column by column
         value = value.swapaxes(1, 2)
-    flat = value.reshape(len(value), -1)
+    flat = value.reshape(len(value), int(np.prod(value.shape[1:])))
     if flat.shape[1] > attribute.dimension:
         raise ShapeError(
             f"attribute {name} has {attribute.dimension} components in the shader; the values have shape {value.shape}"
