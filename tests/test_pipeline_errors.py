@@ -188,3 +188,47 @@ def test_the_wrapped_text_keeps_every_line_and_declares_globals():
     assert lines[14].split() == ["vec2", "uv;"]
     assert lines[17].strip() == "vec4 loose;"
     assert "void em_main()" in lines[-2]
+
+
+# --- the smallest draws
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize(
+    ("change", "covered"),
+    [
+        ({"indices": []}, 0),
+        ({"indices": [0, 1]}, 0),
+        ({"attributes": {"position": np.zeros((0, 4)), "uv": np.zeros((0, 2))}}, 0),
+        ({"attributes": TRIANGLE | {"position": TRIANGLE["position"] + [5, 0, 0, 0]}}, 0),
+        ({"attributes": TRIANGLE | {"position": TRIANGLE["position"] * 0}}, 0),
+        ({"size": (1, 1)}, 1),
+        ({"size": (1, 9)}, 9),
+        ({"size": (9, 1)}, 9),
+    ],
+)  # fmt: skip
+def test_the_smallest_draws(path, samples, change, covered):
+    white = UNIFORMS | {"image": np.full((1, 1, 4), 255, np.uint8)}
+    big = TRIANGLE | {"position": np.array([[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]], np.float32)}
+    arguments = {"attributes": big, "uniforms": white, "size": (8, 8)} | change
+    with Pipeline(VERTEX, FRAGMENT, samples=samples, clear_color=(0.5, 0, 0, 0), depth_test="less") as made:
+        trace, theirs = made.run(**arguments), made.run_hardware(**arguments)
+    width, height = arguments["size"]
+    assert trace.color.shape == (height, width, 4)
+    np.testing.assert_array_equal(trace.color.numpy(), theirs.color.numpy())
+    np.testing.assert_array_equal(trace.depth.numpy(), theirs.depth.numpy())
+    assert (trace.color.numpy()[..., 1] == 1).sum() == covered
+    assert bool(trace.pixel(0, 0)) == bool(covered)
+    assert trace.cost().samples_passed == covered * samples
+    settle()
+
+
+def test_a_vertex_shader_without_attributes():
+    vertex = "#version 330\nvoid main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }\n"
+    fragment = "#version 330\nout vec4 color; void main() { color = vec4(1.0); }\n"
+    with Pipeline(vertex, fragment) as made:
+        assert (made.run({}, count=3, size=(4, 4)).color.numpy() == 1).all()
+        assert (made.run_hardware({}, count=3, size=(4, 4)).color.numpy() == 1).all()
+        with pytest.raises(GpgpuError, match="needs count="):
+            made.run({}, size=(4, 4))
+    settle()

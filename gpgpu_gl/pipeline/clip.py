@@ -19,7 +19,7 @@ F = np.float32
 class Clipped:
     """vertices: those given and, behind them, the new ones. primitives: what is left, polygons cut into fans.
 
-    source: (n,) the primitive before clipping. dropped: primitives with a position that is no finite number.
+    source: (n,) the primitive before clipping. dropped: primitives with a position that is no finite number, or is (0, 0, 0, 0).
     rejected: primitives wholly outside. cut: primitives that clipping changed.
     """
 
@@ -63,7 +63,8 @@ def clip(vertices: Vertices, primitives: Primitives, state: State, slots: Sequen
 
     slots: of the vertices' floats; those with noperspective are linear in the window instead.
     """
-    finite = np.isfinite(vertices.clip).all(1)
+    # (0, 0, 0, 0) is inside all planes and has no place in the window.
+    finite = np.isfinite(vertices.clip).all(1) & (vertices.clip != 0).any(1)
     good = finite[primitives.corners].all(1)
     distance = distances(
         Vertices(np.where(finite[:, None], vertices.clip, F(0)), vertices.floats, vertices.ints, vertices.distances),
@@ -98,7 +99,7 @@ class _Pool:
         self.ints = vertices.ints
         self.slots = vertices.floats.shape[1]
         size = vertices.size[:, None] if vertices.size is not None else np.zeros((len(vertices), 0), F)
-        linear = vertices.floats.reshape(len(vertices), -1)
+        linear = vertices.floats.reshape(len(vertices), 4 * self.slots)
         self.all = np.concatenate([vertices.clip, distance, vertices.distances, size, linear], 1).astype(F)
         self.planes = distance.shape[1]
         straight = [slot.interpolation == "noperspective" for slot in slots]

@@ -94,9 +94,9 @@ def _shaped(name: str, value: np.ndarray, attribute: Any) -> np.ndarray:
     dtype = {"f": np.float32, "i": np.int32, "I": np.uint32}[attribute.shape]
     if attribute.shape != "f" and value.dtype.kind == "f":
         raise DTypeError(f"attribute {name} is an integer in the shader; the values are {value.dtype}")
-    if value.ndim == 3 and attribute.dimension in (4, 9, 16):  # matrices, given as written, go column by column
+    if value.ndim == 3:  # matrices, given as written, go column by column
         value = value.swapaxes(1, 2)
-    flat = value.reshape(len(value), -1)
+    flat = value.reshape(len(value), int(np.prod(value.shape[1:])))
     if flat.shape[1] > attribute.dimension:
         raise ShapeError(
             f"attribute {name} has {attribute.dimension} components in the shader; the values have shape {value.shape}"

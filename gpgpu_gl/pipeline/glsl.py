@@ -49,8 +49,13 @@ class Variable:
 
     @property
     def key(self) -> str:
-        """The name by which a vertex output and a fragment input find each other, and transform feedback knows it."""
+        """The name by which a vertex output and a fragment input find each other."""
         return f"{self.block}.{self.name}" if self.block else self.name
+
+    @property
+    def feedback(self) -> str:
+        """How transform feedback calls it: members of a block without an instance go by their own name."""
+        return self.key if self.instance else self.name
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Targets:
 
     def __init__(self, state: State, size: tuple[int, int], kinds: list[str], samples: int) -> None:
         gl = raw()
-        self.size, self.samples, self.count = size, samples, len(kinds)
+        self.size, self.samples, self.count, self.kinds = size, samples, len(kinds), kinds
         self.framebuffer = int(gl.glGenFramebuffers(1))
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.framebuffer)
         self.buffers: list[int] = []
@@ -60,13 +60,19 @@ class Targets:
             gl.glBindRenderbuffer(gl.GL_RENDERBUFFER, buffer)
             gl.glRenderbufferStorageMultisample(gl.GL_RENDERBUFFER, samples if samples > 1 else 0, gl_name(form), *size)
             gl.glFramebufferRenderbuffer(gl.GL_FRAMEBUFFER, gl_name(place), gl.GL_RENDERBUFFER, buffer)
-        gl.glDrawBuffers(self.count, [gl_name(f"COLOR_ATTACHMENT{i}") for i in range(self.count)])
+        self.draw_all()
         status = gl.glCheckFramebufferStatus(gl.GL_FRAMEBUFFER)
         if status != gl.GL_FRAMEBUFFER_COMPLETE:
             self.release()
             raise DeviceError(
                 f"this device cannot draw to {formats} with {samples} samples (framebuffer status {status:#x})"
             )
+
+    def draw_all(self) -> None:
+        """Draws to every target that the shader writes; what it does not write would be undefined."""
+        gl = raw()
+        places = [gl.GL_NONE if kind == "none" else gl.GL_COLOR_ATTACHMENT0 + i for i, kind in enumerate(self.kinds)]
+        gl.glDrawBuffers(len(places), places)
 
     def release(self) -> None:
         gl = raw()
@@ -202,6 +208,7 @@ def draw(
 ) -> Frame:
     """Clears (or fills from onto), draws, resolves and reads back."""
     gl = raw()
+    _check_version(ctx, state)
     things: list[Any] = []
     targets = Targets(state, size, kinds, state.samples)
     single = targets
@@ -240,12 +247,30 @@ def draw(
             one.release()
 
 
+def _check_version(ctx: moderngl.Context, state: State) -> None:
+    """Raises DeviceError for states that this device's OpenGL lacks; the emulator has them all the same."""
+    needed = {
+        "clip_origin and clip_depth": 450
+        if (state.clip_origin, state.clip_depth) != ("lower_left", "negative_one_to_one")
+        else 330,
+        "a blend function for each target": 400 if isinstance(state.blend, tuple) else 330,
+    }
+    for name, version in needed.items():
+        if ctx.version_code < version:
+            raise DeviceError(
+                f"{name} needs OpenGL {version // 100}.{version // 10 % 10} on the hardware, and this device offers "
+                f"{ctx.version_code // 100}.{ctx.version_code // 10 % 10}; Pipeline.run emulates it"
+            )
+
+
 def _clear(state: State, targets: Targets, kinds: list[str], onto: Frame | None) -> None:
     gl = raw()
     gl.glEnable(gl.GL_FRAMEBUFFER_SRGB)
+    gl.glDrawBuffers(len(kinds), [gl.GL_COLOR_ATTACHMENT0 + i for i in range(len(kinds))])
     for i, kind in enumerate(kinds):
         value = np.array(state.clear_color, np.int32 if kind == "int" else np.float32)
         (gl.glClearBufferiv if kind == "int" else gl.glClearBufferfv)(gl.GL_COLOR, i, value)
+    targets.draw_all()
     gl.glClearBufferfi(gl.GL_DEPTH_STENCIL, 0, state.clear_depth, state.clear_stencil)
     gl.glDisable(gl.GL_FRAMEBUFFER_SRGB)
     if onto is not None:
@@ -309,7 +334,7 @@ def _fill(state: State, targets: Targets, kinds: list[str], onto: Frame) -> None
     gl.glDeleteFramebuffers(1, [read])
     gl.glDeleteTextures(len(names), names)
     gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, targets.framebuffer)
-    gl.glDrawBuffers(targets.count, [gl.GL_COLOR_ATTACHMENT0 + i for i in range(targets.count)])
+    targets.draw_all()
 
 
 def _resolve(many: Targets, single: Targets) -> None:

@@ -43,7 +43,7 @@ def interpolate(
 
     outputs: (vertices, slots, 4) what the vertices wrote, floats or int32.
     """
-    values = tensor(outputs.reshape(len(outputs), -1))
+    values = tensor(outputs.reshape(len(outputs), 4 * len(slots)))
     out = new((quads.shape[0] * quads.shape[1], 4 * len(slots)), values.dtype)
     modes = ", ".join("1" if points else str(MODES[slot.interpolation]) for slot in slots)
     inputs = {"quads": table, "weights": weights, "corners": corners, "table": values, "primitives": primitives}

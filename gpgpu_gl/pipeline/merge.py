@@ -61,7 +61,8 @@ def merge(trace: Trace, primitives: Tensor, shader_depth: bool) -> Frame:
         inputs["alive"] = trace.alive
     else:
         inputs |= {"coord": trace.fragcoord, "slots": tensor(trace.place)}
-    formats = [target_format(state, i, "int" if t.dtype == int32 else "float") for i, t in enumerate(colors)]
+    kinds = trace.pipeline._kinds()
+    formats = [target_format(state, i, kind) for i, kind in enumerate(kinds)]
     inputs |= {f"c{i}": t for i, t in enumerate(colors)}
     if onto is not None:
         inputs |= {f"d{i}": t for i, t in enumerate(onto.colors)}
@@ -79,7 +80,7 @@ def merge(trace: Trace, primitives: Tensor, shader_depth: bool) -> Frame:
         "places": [*places, *[(0.0, 0.0)] * (4 - len(places))], "scissor": state.scissor or (0, 0, 0, 0),
         "range": (near, far),
     }  # fmt: skip
-    defines = _defines(state, formats, shader_depth, onto is not None) | {"EARLY": int(trace.early is not None)}
+    defines = _defines(state, kinds, formats, shader_depth, onto is not None) | {"EARLY": int(trace.early is not None)}
     for i in range(len(colors)):
         blend = state.blend_of(i)
         uniforms[f"constant{i}"] = blend.constant if blend else (0.0, 0.0, 0.0, 0.0)
@@ -96,15 +97,19 @@ def target_format(state: State, target: int, kind: str) -> str:
 
     Raises GpgpuError where floats would be written to integers.
     """
-    if kind != "float":
+    if kind == "int":
         return "rgba32i"
+    if kind == "none":
+        return "rgba32f"
     form = state.format_of(target)
     if form == "rgba32i":
         raise GpgpuError(f"colour target {target} has the format rgba32i, and the fragment shader writes floats to it")
     return form
 
 
-def _defines(state: State, formats: Sequence[str], shader_depth: bool, onto: bool) -> dict[str, str | int]:
+def _defines(
+    state: State, kinds: Sequence[str], formats: Sequence[str], shader_depth: bool, onto: bool
+) -> dict[str, str | int]:
     defines: dict[str, str | int] = {
         "TARGETS": len(formats),
         "SAMPLES": state.samples,
@@ -119,7 +124,9 @@ def _defines(state: State, formats: Sequence[str], shader_depth: bool, onto: boo
     for i in range(len(formats)):
         blend = state.blend_of(i)
         defines[f"FORMAT_{i}"] = _FORMAT[formats[i]]
-        defines[f"KEEP_{i}"] = "vec4(" + ", ".join("1.0" if c in state.mask_of(i) else "0.0" for c in "rgba") + ")"
+        defines[f"KEEP_{i}"] = (
+            "vec4(" + ", ".join("1.0" if c in state.mask_of(i) and kinds[i] != "none" else "0.0" for c in "rgba") + ")"
+        )
         defines[f"BLEND_{i}"] = int(blend is not None)
         if blend is not None:
             source, destination = blend.pair("source"), blend.pair("destination")

@@ -95,9 +95,9 @@ class Pipeline:
         }
 
     def _kinds(self) -> list[str]:
-        """ "float" or "int" for every location up to the highest."""
+        """ "float" or "int" for every location up to the highest, "none" where nothing is written."""
         found = {at: "int" if kind != "float" else "float" for _, at, kind in self.outputs}
-        return [found.get(at, "float") for at in range(max(found, default=-1) + 1)]
+        return [found.get(at, "none") for at in range(max(found, default=-1) + 1)]
 
     def release(self) -> None:
         """Frees the programs; the next run compiles them anew."""

@@ -37,7 +37,7 @@ def varyings(vertex: Shader, link: Link, clip_distances: int) -> list[str]:
     names = ["gl_Position"]
     names += ["gl_PointSize"] if "gl_PointSize" in words else []
     names += ["gl_ClipDistance"] if clip_distances and "gl_ClipDistance" in words else []
-    return names + [v.key for v in link.captured]
+    return names + [v.feedback for v in link.captured]
 
 
 def shade_vertices(
