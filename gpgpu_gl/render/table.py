@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.linear import matmul
 from gpgpu_gl.ops.shape import reshape, take
@@ -62,6 +63,9 @@ class Table:
     def matrices(self, gpu: Gpu, crop: Crop) -> Tensor:
         """(nodes + cameras, 8, 4), as the kernel scene_matrices writes it; kept while nothing moves."""
         nodes, views = self.arrays()
+        most = gpu.device.max_texture_size - len(views)
+        if len(nodes) > most:
+            raise GpgpuError(f"a scene of {len(nodes)} nodes exceeds this device's {most}; put equal meshes into an InstancedMesh")
         key = (nodes.tobytes(), views.tobytes(), crop)
         found = gpu.matrices.get(key)
         if found is None:

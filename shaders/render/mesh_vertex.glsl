@@ -82,8 +82,10 @@ void main() {
   mat3 turn = cofactors(world);
   float side = dot(world[0].xyz, turn[0]) < 0.0 ? -1.0 : 1.0;  // a mirror turns normals inside out
   v_normal = normalize(side * (turn * in_normal));
-#else
+#elif SHADOWS || OUTLINE
   v_normal = normalize(node_normal_matrix(node) * in_normal);
+#else
+  v_normal = node_normal_matrix(node) * in_normal;  // of any length: the fragment stage makes it one
 #endif
   v_position = position.xyz;
 #if IDS
