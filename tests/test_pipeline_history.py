@@ -146,3 +146,28 @@ def test_the_early_depth_test_keeps_hidden_quads_from_being_shaded():
     assert run(near, late, depth_test="less").early is None
     assert run(near, depth_test="less", stencil=Stencil(depth_fail="incr")).early is None
     settle()
+
+
+def test_divergent_branches_are_counted_by_quads():
+    branchy = FRAGMENT.replace("color = c * 1.0;", """
+  float sum = 0.0;
+  for (int i = 0; i < 3; ++i) { if (i == 1) sum += 0.1; }  // the same in every pixel
+  if (gl_FragCoord.x < 5.0 && (gl_FragCoord.y > 0.0)) sum += 1.0;  // splits the column of quads at x = 4
+  if (gl_FragCoord.x < 6.0)  // splits none
+    sum *= 2.0;
+  else if (int(gl_FragCoord.y) % 2 == 0) sum = 3.0;  // splits every quad from x = 6 on
+  color = c + sum;
+""")
+    position = np.array([[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]], np.float32)
+    attributes = {"position": position, "tint": np.ones((3, 4), np.float32)}
+    with Pipeline(VERTEX, branchy) as pipeline:
+        plain, found = (pipeline.run(attributes, size=(10, 8), branches=branches) for branches in (False, True))
+    settle()
+    np.testing.assert_array_equal(plain.color.numpy(), found.color.numpy())
+    assert plain.cost().divergent_branches is None
+    twice = len(found.quads_found) - 20  # quads on the line where clipping cut the triangle in two
+    across = np.unique(np.stack([found.quads_found.x, found.quads_found.y]), axis=1, return_counts=True)
+    expected = sum(n * ((x == 4) + (x >= 6)) for (x, _), n in zip(across[0].T, across[1], strict=True))
+    assert found.cost().divergent_branches == expected >= 4 + 8
+    assert twice > 0
+    assert "divergent branches" in str(found.cost())

@@ -52,11 +52,12 @@ class Stage:
 class Cost:
     """The whole draw. The fields named like OpenGL's pipeline statistics count what those queries count.
 
-    block_lanes: fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software
-    rasteriser does. helper_lanes: pixels shaded only to complete a quad. early_quads: quads that the early depth test
-    kept from being shaded; OpenGL's statistics count their fragments, the clocks here do not. divergent_quads: quads of
-    which some pixels were discarded and some were not. branches, fetches: in the fragment shader's text. texels: read by
-    all fragments, filtering included.
+        block_lanes: fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software
+        rasteriser does. helper_lanes: pixels shaded only to complete a quad. early_quads: quads that the early depth test
+        kept from being shaded; OpenGL's statistics count their fragments, the clocks here do not. divergent_quads: quads of
+    which some pixels were discarded and some were not. divergent_branches: how often an if was taken in some pixels of a
+        quad and passed by in others, summed over quads and ifs, where the run counted them. branches, fetches: in the
+        fragment shader's text. texels: read by all fragments, filtering included.
     """
 
     lanes: int
@@ -71,6 +72,7 @@ class Cost:
     helper_lanes: int
     early_quads: int
     divergent_quads: int
+    divergent_branches: int | None
     branches: int
     fetches: int
     texels: int
@@ -89,7 +91,8 @@ class Cost:
         lines.append(
             f"{self.quads} quads, {self.helper_lanes} helper lanes, {self.early_quads} kept out early, "
             f"{self.divergent_quads} divergent, {self.texels} texels; "
-            f"slowest stage: {max(self.stages, key=lambda s: s.clocks).name}, {self.clocks:.0f} clocks"
+            + (f"{self.divergent_branches} divergent branches; " if self.divergent_branches is not None else "")
+            + f"slowest stage: {max(self.stages, key=lambda s: s.clocks).name}, {self.clocks:.0f} clocks"
         )
         return "\n".join(lines)
 
@@ -135,9 +138,23 @@ def count_cost(trace: Trace, lanes: int, clocks: Clocks) -> Cost:
     )
     return Cost(
         lanes, submitted * fetched.instances, len(trace.assembled), shaded, len(trace.assembled),
-        len(trace.clipped.primitives), int(covered.sum()), 16 * blocks, len(quads), helpers, early, divergent,
+        len(trace.clipped.primitives), int(covered.sum()), 16 * blocks, len(quads), helpers, early, divergent, _branches(trace),
         len(_BRANCH.findall(fragment)), fetches, texels, tested, passed, stages,
     )  # fmt: skip
+
+
+def _branches(trace: Trace) -> int | None:
+    """Pairs of a quad and an if that some of its pixels took and others did not; discarded pixels are not known."""
+    if not trace.counted:
+        return None
+    notes = trace.packed_shaded(trace.alive)
+    ran = notes[..., 0] > 0
+    taken, passed = (np.where(ran, notes[..., i], 0).astype(np.int64) for i in (2, 3))
+    either = [np.bitwise_or.reduce(bits, axis=1) for bits in (taken, passed)]
+    every = [np.bitwise_and.reduce(np.where(ran, bits, -1), axis=1) for bits in (taken, passed)]
+    # In a loop a pixel may both take a branch and pass it by: that diverges only where the pixels differ.
+    both = either[0] & either[1] & ((either[0] & ~every[0]) | (either[1] & ~every[1]))
+    return int(sum((both >> k & 1).sum() for k in range(24)))
 
 
 def _texels_a_fetch(trace: Trace) -> int:

@@ -216,7 +216,7 @@ def draw(
         uniforms.apply(program)
         contents = []
         for array, form, name in fetched.contents:
-            things.append(ctx.buffer(array.tobytes()))
+            things.append(ctx.buffer(array.tobytes() or bytes(4)))
             contents.append((things[-1], form, name))
         index = None
         if fetched.indexed and len(fetched.stream):

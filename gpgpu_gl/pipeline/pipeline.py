@@ -70,17 +70,17 @@ class Pipeline:
         return made
 
     def _program(self, name: str) -> Any:
-        """A program of this pipeline, compiled at first use: "vertex", "fragment" or "hardware"."""
+        """A program of this pipeline, compiled at first use: "vertex", "fragment", "counted" or "hardware"."""
         if name not in self._programs:
             ctx = self.device.ctx
             points = self.state.primitive == "points"
             if name == "vertex":
                 captured = varyings(self.vertex, self.link, self.state.clip_distances)
                 made = build(ctx, {"vertex": self.vertex.source()}, varyings=captured)
-            elif name == "fragment":
+            elif name in ("fragment", "counted"):
                 dialect = "es300" if self.fragment.interface.es else "330"
                 cover = source.load("main/cover.glsl", {}, dialect)
-                stages = {"vertex": cover, "fragment": wrapped(self.fragment, self.link, points)}
+                stages = {"vertex": cover, "fragment": wrapped(self.fragment, self.link, points, name == "counted")}
                 made = build(ctx, stages, fragment_outputs=self._locations())
             else:
                 stages = {"vertex": self.vertex.source(), "fragment": self.fragment.source()}
@@ -125,13 +125,15 @@ class Pipeline:
         count: int | None = None,
         onto: Frame | None = None,
         profile: Profile | None = None,
+        branches: bool = False,
     ) -> Trace:
         """Draws through every stage of the emulator and returns what each one made.
 
         attributes: name to an array or tensor with a row for each vertex. uniforms: numbers, arrays and matrices as
         they are written (value[row][column]), nested dictionaries for structs and blocks, a Texture, an image array or
         a tensor for samplers. size: (width, height). onto: the frame to draw over; without it the targets are cleared.
-        profile: how to rasterise, by default as this device does. Raises GpgpuError and its kinds for bad input.
+        profile: how to rasterise, by default as this device does. branches: note which ifs of the fragment shader each
+        fragment took, for `Trace.cost`. Raises GpgpuError and its kinds for bad input.
         """
         state, size = self.state, check_size(size)
         profile = profile or probe(self.device)
@@ -153,6 +155,7 @@ class Pipeline:
                 trace = Trace(self, size, profile, fetched, vertices, assembled, clipped, ndc, window)
                 trace.uniforms = bound.values
                 self._rasterise(trace)
+                trace.counted = branches
                 self._shade(trace, bound, onto)
             finally:
                 bound.release()
@@ -224,7 +227,7 @@ class Pipeline:
             if slots:
                 inputs[name] = interpolate(quads, table, weights, corners, values, slots, rows, points)
         trace.slots = inputs
-        program = self._program("fragment")
+        program = self._program("counted" if trace.counted else "fragment")
         cover = self.device.ctx.vertex_array(program, [])
         flip = float(trace.size[1]) if "origin_upper_left" in self.fragment.interface.words else 0.0
         try:

@@ -44,12 +44,12 @@ class Scene:
     flips: int = 0
     about: str = field(default="")
 
-    def emulate(self) -> Trace:
-        """Draws with the emulator."""
+    def emulate(self, branches: bool = False) -> Trace:
+        """Draws with the emulator. branches: count divergent ifs for the cost model."""
         frame: Frame | None = None
         for draw in self.draws:
             with _pipeline(draw) as pipeline:
-                trace = pipeline.run(size=self.size, onto=frame, **draw.arguments)
+                trace = pipeline.run(size=self.size, onto=frame, branches=branches, **draw.arguments)
                 frame = trace.frame
         return trace
 

@@ -48,6 +48,7 @@ class Trace:
     frame: Frame
     onto: Frame | None
     culled: int = 0
+    counted: bool = False
     uniforms: dict[str, Any]
 
     def __init__(

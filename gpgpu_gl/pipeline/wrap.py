@@ -33,6 +33,7 @@ _UNSUPPORTED = (
     "gl_ViewportIndex",
     "dual_source",
 )
+_IF = re.compile(r"\bif\s*\(")
 _INT_CASTS = {("int", 1): "int", ("uint", 1): "uint"}
 
 
@@ -176,8 +177,31 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def wrapped(fragment: Shader, links: Link, points: bool) -> Source:
-    """The fragment shader as one that shades packed quads, with the line map of its user's file."""
+MOST_BRANCHES = 23  # as many bits as a float holds
+
+
+def counted(text: str) -> tuple[str, int]:
+    """The text with the condition of every if outside of macros passed through em_branch, and how many there are."""
+    at, number = 0, 0
+    while number < MOST_BRANCHES and (match := _IF.search(text, at)):
+        at = match.end()
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        depth, end = 1, at
+        while depth and end < len(text):
+            depth += (text[end] == "(") - (text[end] == ")")
+            end += 1
+        if line.lstrip().startswith("#") or depth:
+            continue
+        text = f"{text[:at]}em_branch({number}, {text[at : end - 1]}){text[end - 1 :]}"
+        number += 1
+    return text, number
+
+
+def wrapped(fragment: Shader, links: Link, points: bool, branches: bool = False) -> Source:
+    """The fragment shader as one that shades packed quads, with the line map of its user's file.
+
+    branches: it also notes which of its ifs were taken and which were not.
+    """
     face = fragment.interface
     dialect = "es300" if face.es else "330"
     original = fragment.text.split("\n")
@@ -190,10 +214,11 @@ def wrapped(fragment: Shader, links: Link, points: bool) -> Source:
         defines[f"EM_I{n}"], defines[f"EM_IP{n}"], defines[f"EM_IC{n}"] = slot.expression, "xyzw"[: slot.count], cast
     defines["EM_ALIVE"] = max((location for _, location, _ in outputs(fragment)), default=-1) + 1
     defines["EM_PRIMITIVES"] = int(bool({"gl_FrontFacing", "gl_PrimitiveID"} & face.words))
+    defines["EM_BRANCHES"] = int(branches)
     defines["EM_POINTS"] = int("gl_PointCoord" in face.words and points)
-    prelude = _without_version(source.load("pipeline/fragment_prelude.glsl", {}, dialect))
+    prelude = _without_version(source.load("pipeline/fragment_prelude.glsl", {"EM_BRANCHES": int(branches)}, dialect))
     main = _without_version(source.load("pipeline/fragment_main.glsl", defines, dialect))
-    middle = body(fragment).split("\n")
+    middle = (counted(body(fragment))[0] if branches else body(fragment)).split("\n")
     text = [*header, *prelude.text.split("\n"), *middle, *main.text.split("\n")]
     places = [
         *((fragment.file, face.version_line + 1) for _ in header),

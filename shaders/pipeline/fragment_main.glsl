@@ -8,6 +8,7 @@
 #require EM_ALIVE   location of the extra output
 #default EM_PRIMITIVES 0
 #default EM_POINTS 0
+#default EM_BRANCHES 0
 
 layout(location = EM_ALIVE) out highp vec4 em_alive;
 
@@ -41,5 +42,9 @@ void main() {
   EM_I$n = EM_IC$n(em_int_slot(f * EM_INTS + $n).EM_IP$n);
 #endunroll
   em_main();
+#if EM_BRANCHES
+  em_alive = vec4(1.0, em_FragDepth, float(em_taken), float(em_passed));
+#else
   em_alive = vec4(1.0, em_FragDepth, 0.0, 1.0);
+#endif
 }

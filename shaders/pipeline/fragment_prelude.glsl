@@ -3,6 +3,8 @@
 // The built-in inputs and outputs become globals that the main function fills from textures. The four pixels of a
 // quad are neighbours, so that dFdx, dFdy, fwidth and mipmapped texture() are the device's own and right.
 
+#default EM_BRANCHES 0
+
 uniform highp sampler2D em_coord;   // x, y, depth and 1/w of every packed fragment
 uniform highp sampler2D em_weights; // its barycentric weights
 uniform highp sampler2D em_float_slots;
@@ -14,6 +16,17 @@ uniform highp ivec4 em_int_layout;
 uniform highp ivec4 em_quad_layout;
 uniform highp ivec4 em_primitive_layout;
 uniform highp float em_flip; // height of the target where the shader asks for its origin at the upper left, else 0
+
+#if EM_BRANCHES
+// Bit k: some time the k-th if of the shader was taken, or was not.
+highp int em_taken = 0;
+highp int em_passed = 0;
+bool em_branch(int k, bool condition) {
+  if (condition) em_taken |= 1 << k;
+  else em_passed |= 1 << k;
+  return condition;
+}
+#endif
 
 highp vec4 em_FragCoord;
 highp float em_FragDepth;
