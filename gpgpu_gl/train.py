@@ -32,14 +32,19 @@ CHECKPOINT_SECONDS = 60.0  # between checkpoints inside an epoch
 
 @dataclass(frozen=True)
 class Config:
-    """What a run does. steps: stop after so many (None: after `epochs`); warmup: steps of rising learning rate."""
+    """What a run does.
+
+    steps: stop after so many of the steps that `epochs` take (None: after all; more lengthen the schedule). warmup: steps
+    of rising learning rate, at most half of them. The default rises slowly, so that runs that round differently, on
+    another path or in NumPy, stay together for longer than their first 100 steps.
+    """
 
     data: str = "mnist"
     epochs: int = 5
     steps: int | None = None
     batch_size: int = 128
     lr: float = 2e-3
-    warmup: int = 400
+    warmup: int = 800
     path: str = "auto"
     seed: int = 0
     out: str = "runs/mnist"
@@ -77,9 +82,10 @@ class Run:
         height, width, channels = self.image_shape
         self.model = SmallCNN(height, width, channels, classes=len(self.dataset.class_names))
         self.batches = Batches(images, self.dataset.train_labels, config.batch_size, seed=config.seed)
-        self.steps = config.steps if config.steps is not None else config.epochs * len(self.batches)
+        total = max(config.epochs * len(self.batches), config.steps or 0)
+        self.steps = config.steps or total
         self.optimizer = optim.Adam(self.model.parameters(), lr=config.lr)
-        self.schedule = optim.warmup_cosine(self.optimizer, min(config.warmup, self.steps // 2), self.steps)
+        self.schedule = optim.warmup_cosine(self.optimizer, min(config.warmup, total // 2), total)
         self.compiled = compile_(self.train_step)
         self.step = 0
         self.predictions: np.ndarray | None = None

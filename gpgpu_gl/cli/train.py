@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--epochs", type=_positive, default=DEFAULTS.epochs, help=f"passes over the training images (default {DEFAULTS.epochs})"
     )
-    parser.add_argument("--steps", type=_positive, help="stop after so many steps instead")
+    parser.add_argument("--steps", type=_positive, help="stop after so many steps")
     parser.add_argument(
         "--batch-size", type=_positive, default=DEFAULTS.batch_size, help=f"images a step (default {DEFAULTS.batch_size})"
     )
