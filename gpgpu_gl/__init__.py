@@ -124,9 +124,9 @@ __all__ = [name for name in dir() if not name.startswith("_")]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the layers above at first use: gpgpu_gl.render."""
-    if name == "render":
+    """Imports the layers above at first use: gpgpu_gl.render and gpgpu_gl.pipeline."""
+    if name in ("render", "pipeline"):
         import importlib
 
-        return importlib.import_module("gpgpu_gl.render")
+        return importlib.import_module(f"gpgpu_gl.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
