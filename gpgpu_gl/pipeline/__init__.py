@@ -7,6 +7,8 @@ trace.color, trace.depth                 # tensors
 hw = p.run_hardware({"position": P, "normal": N}, indices=I, uniforms={"mvp": M}, size=(640, 480))
 """
 
+from gpgpu_gl.pipeline.cost import Clocks, Cost
+from gpgpu_gl.pipeline.history import Event
 from gpgpu_gl.pipeline.merge import Frame
 from gpgpu_gl.pipeline.pipeline import Pipeline
 from gpgpu_gl.pipeline.probe import Profile, probe
@@ -14,4 +16,17 @@ from gpgpu_gl.pipeline.state import Blend, State, Stencil
 from gpgpu_gl.pipeline.texture import Texture
 from gpgpu_gl.pipeline.trace import Trace
 
-__all__ = ["Blend", "Frame", "Pipeline", "Profile", "State", "Stencil", "Texture", "Trace", "probe"]
+__all__ = [
+    "Blend",
+    "Clocks",
+    "Cost",
+    "Event",
+    "Frame",
+    "Pipeline",
+    "Profile",
+    "State",
+    "Stencil",
+    "Texture",
+    "Trace",
+    "probe",
+]

@@ -132,8 +132,8 @@ def shadow() -> Scene:
     """A shadow map: the depth of a first draw is a sampler2DShadow of the next; a uniform block."""
     mesh, indices = pot()
     floor, floor_indices = plane(4, -0.75)
-    sun = (2.5, 4.0, 1.5)
-    space = orthographic(2.6, 0.5, 9) @ look_at(sun)
+    sun = (-3.0, 3.2, 0.8)
+    space = orthographic(2.2, 0.5, 9) @ look_at(sun)
     model = turned(20)
     both = [(mesh, indices, model), (floor, floor_indices, np.eye(4, dtype=np.float32))]
     frame = None
@@ -151,7 +151,7 @@ def shadow() -> Scene:
     draws = []
     for one, order, matrix in both:
         camera = {"view": look_at(EYE), "projection": perspective(), "sun": [*sun, 0]}
-        uniforms = {"Camera": camera, "model": matrix, "lightSpace": space, "bias": 0.006, "shadowMap": shadow_map}
+        uniforms = {"Camera": camera, "model": matrix, "lightSpace": space, "bias": 0.02, "shadowMap": shadow_map}
         attributes = _named(one, aPos="position", aNormal="normal")
         draws.append(_draw("shadow", "shadow", SOLID, attributes=attributes, indices=order, uniforms=uniforms))
     return Scene("shadow map", tuple(draws), SIZE, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def write_page(folder: Path, on_scene: Callable[[str, Difference], None] | None 
         trace, theirs = scene.emulate(), scene.rasterise()
         found = compare(trace.frame, theirs, State.of(**scene.draws[-1].state), scene.levels)
         differs = bool(found.depth or found.stencil or found.color > scene.flips)
-        stem = scene.name.replace(" ", "-")
+        stem = re.sub(r"\W+", "-", scene.name)
         names = []
         for kind, pixels in (
             ("emulated", image(trace)),
