@@ -45,8 +45,8 @@ def main() -> None:
     model = network()
     batches = Batches(mnist.train_images, mnist.train_labels, batch_size=128, seed=0)
     steps = arguments.steps or arguments.epochs * len(batches)
-    optimizer = optim.Adam(model.parameters(), lr=2e-3)
-    schedule = optim.warmup_cosine(optimizer, warmup_steps=min(100, steps // 2), total_steps=steps)
+    optimizer = optim.Adam(model.parameters(), lr=1.5e-3)
+    schedule = optim.warmup_cosine(optimizer, warmup_steps=min(400, steps // 2), total_steps=steps)
 
     step, start = 0, time.perf_counter()
     while step < steps:

@@ -43,8 +43,8 @@ class Config:
     epochs: int = 5
     steps: int | None = None
     batch_size: int = 128
-    lr: float = 2e-3
-    warmup: int = 800
+    lr: float = 1.5e-3
+    warmup: int = 400
     path: str = "auto"
     seed: int = 0
     out: str = "runs/mnist"

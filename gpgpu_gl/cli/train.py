@@ -76,13 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     with Progress(*columns, console=console) as progress:
         per_epoch = len(training.batches)
         task = progress.add_task("", total=training.steps, completed=training.step, epoch=1, rate=0.0, loss=float("nan"))
-        shown = {"rate": 0.0, "loss": float("nan")}
+        shown = {"pace": 0.0, "loss": 0.0}
 
         def on_step(step: int, steps: int, loss: float, rate: float) -> None:
-            # Smoothed over some twenty steps, so that the figures can be read.
-            for name, value in (("rate", rate), ("loss", loss)):
-                shown[name] = value if shown[name] != shown[name] or not shown[name] else shown[name] * 0.95 + value * 0.05
-            progress.update(task, completed=step, epoch=(step - 1) // per_epoch + 1, rate=shown["rate"], loss=shown["loss"])
+            # Smoothed over some twenty steps, so that the figures can be read; seconds an image, not images a second, since
+            # the last two steps of an epoch are read together.
+            for name, value in (("pace", 1 / rate), ("loss", loss)):
+                shown[name] = shown[name] * 0.95 + value * 0.05 if shown[name] else value
+            progress.update(task, completed=step, epoch=(step - 1) // per_epoch + 1, rate=1 / shown["pace"], loss=shown["loss"])
 
         def on_epoch(epoch: int, accuracy: float, seconds: float) -> None:
             progress.console.print(
