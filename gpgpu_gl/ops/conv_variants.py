@@ -23,8 +23,10 @@ PLAIN: Variant = (0,)
 MOST_SHARES = 32  # parts of the batch that the plain weight gradient is summed in
 # Multiply-adds of vectors that a kernel's inner step may unroll to: compile time grows with it.
 MOST_UNROLLED = 700
-# The same, up to which the default takes longer rows, more columns, and larger tiles of weights.
-DEFAULT_ROWS, DEFAULT_COLS, DEFAULT_WEIGHTS = 360, 288, 230
+# The same, for the choice without measuring: with STORE_LENGTH for each texel that is stored; of several columns; of
+# weights with one column, of one channel, and else.
+STORE_LENGTH, DEFAULT_LENGTH, DEFAULT_COLS = 6, 560, 288
+DEFAULT_WEIGHTS = (300, 288, 230)
 MOST_SPAN = 96  # pixels held at once
 LONGEST_SUM = 1 << 14  # windows that one invocation of a weight gradient adds up, in float32
 ENOUGH_TILES = {"compute": 1024, "fragment": 6144}  # of a weight gradient: fewer leave a core idle at the end
@@ -105,23 +107,29 @@ def _image_tiles(width: int, columns: int, lanes: int, geo: Geometry, gradient: 
 
 
 def _default_image_tile(variants: list[Variant], out: Tensor, lanes: int, geo: Geometry, gradient: bool) -> Variant:
-    """A sound choice without measuring."""
+    """A sound choice without measuring: the fewest fetches for each texel of the output, in a kernel that compiles fast."""
     tiles = [v for v in variants if v != PLAIN]
     if not tiles:
         return PLAIN
-    if device().path == "fragment":  # the fewest fetches for each texel of the output
+    width, window = out.shape[2], geo.window[1]
 
-        def fetches(v: Variant) -> float:
-            rows, cols = v
-            blocks = -(-out.shape[2] // rows) * -(-out.layout.columns // cols)
-            return (_span(rows, geo, gradient) + geo.window[1] * cols * lanes) * blocks
+    def fetches(v: Variant) -> tuple[float, ...]:
+        rows, cols = v
+        blocks = -(-width // rows) * -(-out.layout.columns // cols)
+        pixels = _span(rows, geo, gradient)
+        if rows >= width:  # what lies outside is not even fetched
+            pixels = min(pixels, geo.result[1] if gradient else geo.image[1])
+        return ((pixels + window * cols * lanes) * blocks, cols)
 
-        return min(tiles, key=fetches)
-    # The longest rows, then as many columns as keep the kernel short.
-    cost = geo.window[1] * lanes
-    rows = max((r for r, _ in tiles if r * cost <= DEFAULT_ROWS), default=min(r for r, _ in tiles))
-    of_rows = [c for r, c in tiles if r == rows]
-    return rows, max((c for c in of_rows if rows * c * cost <= DEFAULT_COLS), default=min(of_rows))
+    if device().path == "compute":
+        tiles = [v for v in tiles if _is_short(window * lanes, *v)] or tiles[:1]
+    return min(tiles, key=fetches)
+
+
+def _is_short(products: int, rows: int, cols: int) -> bool:
+    """Whether a tile with so many products for each texel compiles fast and keeps its sums in fast memory."""
+    unrolled = products * rows * cols
+    return unrolled + STORE_LENGTH * rows * cols <= DEFAULT_LENGTH and (cols == 1 or unrolled <= DEFAULT_COLS)
 
 
 def _steps(geo: Geometry, gradient: bool) -> tuple[int, int, int, int, int]:
@@ -232,16 +240,13 @@ def _default_weight_tile(variants: list[Variant], lanes: int, columns: int, geo:
             taps, cols, unit = v
             blocks = -(-window // taps) * -(-columns // cols)
             best = 32 if lanes == 1 else 4 if lanes < 4 else 2
-            return (abs(unit - best), (_weight_span(taps, unit, geo) + unit * cols) * blocks / unit)
+            return (abs(unit - best), (_weight_span(taps, unit, geo) + unit * cols) * blocks / unit, -cols)
 
         return min(tiles, key=fetches)
     # Whole rows with as many columns as keep the kernel short, else short steps of many columns.
-    short = [
-        v
-        for v in tiles
-        if v[0] * v[1] * v[2] * lanes
-        <= (DEFAULT_ROWS if v[1] == 1 else DEFAULT_COLS if lanes == 1 else DEFAULT_WEIGHTS)
-    ]
+    column, channel, other = DEFAULT_WEIGHTS
+    limits = {v: column if v[1] == 1 else channel if lanes == 1 else other for v in tiles}
+    short = [v for v in tiles if v[0] * v[1] * v[2] * lanes <= limits[v]]
     whole = [v for v in short if v[0] == window and v[2] == width]
     return max(whole) if whole else max(short or tiles[:1], key=lambda v: (v[1], -abs(v[2] - 4)))
 
