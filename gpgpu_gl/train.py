@@ -24,6 +24,7 @@ from gpgpu_gl.model import SmallCNN
 from gpgpu_gl.op import no_grad
 from gpgpu_gl.ops.losses import cross_entropy
 from gpgpu_gl.ops.random import default_generator, manual_seed
+from gpgpu_gl.profile import Profile, profile
 from gpgpu_gl.tensor import Tensor, tensor
 
 EVALUATION_BATCH = 500
@@ -87,6 +88,8 @@ class Run:
         self.optimizer = optim.Adam(self.model.parameters(), lr=config.lr)
         self.schedule = optim.warmup_cosine(self.optimizer, min(config.warmup, total // 2), total)
         self.compiled = compile_(self.train_step)
+        self.profile_step: int | None = None
+        self.profiled: Profile | None = None
         self.step = 0
         self.predictions: np.ndarray | None = None
         self.probabilities: np.ndarray | None = None
@@ -131,7 +134,7 @@ class Run:
         waiting: tuple[Callable[[], np.ndarray], int] | None = None
         issued = self.step
         for images, labels in self.batches:
-            loss = self.compiled(tensor(images), tensor(labels))
+            loss = self.profiled_step(tensor(images), tensor(labels), issued + 1)
             self.schedule.step()
             issued += 1
             if waiting is not None:
@@ -149,6 +152,15 @@ class Run:
                 return
         if waiting is not None:
             self.finish_step(*waiting, on_step)
+
+    def profiled_step(self, images: Tensor, labels: Tensor, number: int) -> Tensor:
+        """The compiled step; step number `profile_step` under the profiler, whose trace goes to `out`."""
+        if number != self.profile_step:
+            return self.compiled(images, labels)
+        with profile() as self.profiled:
+            loss = self.compiled(images, labels)
+        self.profiled.save(self.out / "trace.json")
+        return loss
 
     def finish_step(
         self, fetched: Callable[[], np.ndarray], count: int, on_step: Callable[[int, int, float, float], None]

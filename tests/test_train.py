@@ -130,8 +130,10 @@ def test_checkpoint_holds_all_that_the_next_step_depends_on(folder, tmp_path):
 def test_commands_train_and_predict(folder, tmp_path, capsys):
     out = tmp_path / "run"
     options = ["--data", folder, "--epochs", "8", "--batch-size", "32", "--warmup", "2", "--out", str(out)]
-    assert cli.main(["train", *options]) == 0
+    assert cli.main(["train", *options, "--profile"]) == 0
     shown = capsys.readouterr().out
+    assert "conv2d_tile" in shown
+    assert len(json.loads((out / "trace.json").read_text())["traceEvents"]) > 10
     assert "Device:" in shown
     assert "path" in shown
     assert "epoch 8: test accuracy" in shown

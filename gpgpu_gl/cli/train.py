@@ -10,6 +10,7 @@ from pathlib import Path
 from gpgpu_gl.train import Config, Run
 
 DEFAULTS = Config()
+PROFILED = 5  # a step that is replayed and that nothing compiles in any more
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--path", choices=("auto", "fragment", "compute"), default=DEFAULTS.path, help="how passes run")
     parser.add_argument("--seed", type=_count, default=DEFAULTS.seed, help="of the weights and the order of the images")
     parser.add_argument("--out", default=DEFAULTS.out, metavar="DIR", help=f"where files go (default {DEFAULTS.out})")
+    parser.add_argument("--profile", action="store_true", help=f"time every pass of step {PROFILED}; trace.json opens in Perfetto")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in DIR")
 
 
@@ -53,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     started = time.perf_counter()
     names = [f.name for f in dataclasses.fields(Config)]
     training = Run(Config(**{name: getattr(arguments, name) for name in names}), started)
+    if arguments.profile:
+        training.profile_step = PROFILED
     if arguments.resume:
         training.resume()
     from rich.console import Console
@@ -91,6 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
             )
 
         metrics = training.train(on_step, on_epoch)
+    if training.profiled is not None:
+        print(training.profiled.table())
     if training.step < training.steps:
         console.print(f"Stopped at step {training.step} of {training.steps}; go on with --resume.", highlight=False)
     accuracy = metrics["test_accuracy"][-1:]
