@@ -106,12 +106,15 @@ class Recording:
     # --- recording ------------------------------------------------------------------------------
 
     def record(self, function: Callable[..., Any], args: list[Any], inputs: list[Tensor]) -> Any:
-        """Calls the function once for real, and prepares its replay."""
+        """Calls the function, which only notes its passes, prepares their replay, and runs them for the first time.
+
+        So what the passes are fused into is all that ever compiles.
+        """
         recorder = Recorder()
         outer, self.engine.recorder = self.engine.recorder, recorder
-        if outer is not None:
-            outer.refuse("calling another compiled function")
         try:
+            if outer is not None:
+                outer.refuse("calling another compiled function")
             with watched() as alive:
                 result = function(*args)
                 outputs, self.structure = _flatten(result)
@@ -119,10 +122,15 @@ class Recording:
                     _ = t.storage
                     t.node = None  # a replay's results have no graph either
             held = {t._storage for t in alive() if t._storage is not None}
+            self.engine.recorder = None
+            with self.engine.device.hosted_state():
+                self._prepare(recorder, inputs, outputs, held)
+                self._issue()
+        except BaseException:
+            recorder.undo()  # nothing has run: tensors must not point at textures that were never written
+            raise
         finally:
             self.engine.recorder = outer
-        with self.engine.device.hosted_state():
-            self._prepare(recorder, inputs, outputs, held)
         return result
 
     def _prepare(self, recorder: Recorder, inputs: list[Tensor], outputs: list[Tensor], held: set[Storage]) -> None:
@@ -190,6 +198,15 @@ class Recording:
 
     # --- replay ---------------------------------------------------------------------------------
 
+    def _issue(self) -> None:
+        """Commands and host actions in order."""
+        issue = self.engine.issue
+        for command in self.commands:
+            if type(command) is Command:
+                issue(command)
+            else:
+                command()  # type: ignore[operator]
+
     def replay(self, inputs: list[Tensor]) -> Any:
         """Issues the recorded commands on new inputs; returns new tensors."""
         current = self.engine
@@ -201,11 +218,7 @@ class Recording:
         with current.device.hosted_state():
             for slot in self.written:
                 slot.bind(current.pool.get(*slot.storage.key))
-            for command in self.commands:
-                if type(command) is Command:
-                    current.issue(command)
-                else:
-                    command()  # type: ignore[operator]
+            self._issue()
         for t, _, after in self.states:
             t.exchange(after.storage)
         for t, g, written in self.grads:

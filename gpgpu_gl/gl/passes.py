@@ -142,21 +142,23 @@ class Engine:
     # --- passes ---------------------------------------------------------------------------------
 
     def run(self, p: Pass) -> None:
-        """Issues one pass. Outputs without texels are skipped."""
+        """Issues one pass, or only records it while a call is recorded. Outputs without texels are skipped."""
         if p.outputs[0][1].texels == 0:
+            return
+        if self.recorder is not None:
+            self.recorder.add(p)
             return
         self.device.check_thread()
         with self.device.hosted_state():
             for command in self.commands(p):
                 self.issue(command)
-        if self.recorder is not None:
-            self.recorder.add(p)
 
     def host(self, action: Callable[[], Any]) -> None:
-        """Calls a host action that belongs between passes, such as counting a step; a replay calls it again."""
-        action()
+        """Calls a host action that belongs between passes, such as counting a step; recorded with them, it waits for them."""
         if self.recorder is not None:
             self.recorder.add(action)
+        else:
+            action()
 
     def commands(self, p: Pass) -> list[Command]:
         """The draws or dispatches that a pass takes on the device's path, compiled and sized."""

@@ -22,7 +22,7 @@ class Recorder:
     steps: passes, and host actions (callables such as a step counter's increment) between them. made: storages that
     were allocated while recording. replaced: for each tensor whose storage was exchanged, the storage that it had.
     grads: tensors whose .grad was set; fresh: those that had none before; accumulated: those that had one, with it;
-    zeroed: ids of those whose .grad the call dropped first.
+    zeroed: ids of those whose .grad the call dropped first; dropped: what that was.
     """
 
     def __init__(self) -> None:
@@ -33,6 +33,7 @@ class Recorder:
         self.fresh: dict[int, Any] = {}
         self.accumulated: dict[int, tuple[Any, Any]] = {}
         self.zeroed: set[int] = set()
+        self.dropped: dict[int, tuple[Any, Any]] = {}
 
     def add(self, step: Pass | Callable[[], Any]) -> None:
         self.steps.append(step)
@@ -52,6 +53,16 @@ class Recorder:
     def note_zeroed(self, tensor: Any) -> None:
         """`tensor.grad` is about to be dropped."""
         self.zeroed.add(id(tensor))
+        self.dropped.setdefault(id(tensor), (tensor, tensor.grad))
+
+    def undo(self) -> None:
+        """Gives tensors back the storages and the gradients that they had before the call."""
+        for tensor, before in self.replaced.values():
+            tensor.exchange(before)
+        for tensor in self.fresh.values():
+            tensor.grad = None
+        for tensor, grad in self.dropped.values():
+            tensor.grad = grad
 
     def refuse(self, what: str) -> None:
         """Raises CaptureError for something that a replay could not repeat."""

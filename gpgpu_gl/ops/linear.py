@@ -21,13 +21,15 @@ VARIANTS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "fragment": tuple((r, c, s) for r, c in ((8, 1), (4, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
 }
 FEW_TILES = 64  # fewer leave lanes idle: take smaller tiles, then split K
+WORTH_COMPILING = 1 << 26  # multiply-adds from which the largest tile, half a second to compile on a CPU, pays for itself
 SHORT_K = 128  # a share of K that is not worth a further split
 
 
 def _default(groups: int, m: int, n4: int, k: int) -> tuple[int, int, int]:
     """A sound choice without measuring: the largest tile that the output fills, K split where even small ones do not."""
     variants = VARIANTS[device().path]
-    tiles = list(dict.fromkeys((r, c) for r, c, _ in variants if (r, c) != (24, 4)))
+    largest = 64 if groups * m * n4 * 4 * k >= WORTH_COMPILING else 16
+    tiles = list(dict.fromkeys((r, c) for r, c, _ in variants if r * c <= largest))
     rows, cols = tiles[-1]
     for r, c in tiles:
         if groups * -(-m // r) * -(-n4 // c) >= FEW_TILES:
