@@ -13,7 +13,7 @@ from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.gl.pool import Storage
 from gpgpu_gl.layout import Layout
 
-SAME, LINEAR, CONSTANT, REPEAT, STRIDED, STRIDED_LAST, PRODUCED, REPEAT_POWER = range(8)
+SAME, LINEAR, CONSTANT, REPEAT, STRIDED, STRIDED_LAST, PRODUCED, REPEAT_POWER, _, HELD = range(10)
 
 Operand = tuple[Storage, Layout]
 
@@ -80,6 +80,13 @@ class Expression:
         if not shape or shape[-1] % 4:
             defines["MASK"] = 1
         return inputs, defines, uniforms
+
+
+def hold(defines: dict[str, str | int], inputs: dict[str, Operand], columns: int) -> None:
+    """Lets a tile pass on compute fetch operands that are one row, such as a bias, once for each column of a tile."""
+    for name, (_, lay) in inputs.items():
+        if defines.get(f"{name}_MODE") in (REPEAT, REPEAT_POWER) and lay.rows == 1 and lay.columns == columns <= lay.width:
+            defines[f"{name}_MODE"] = HELD
 
 
 def mode_of(operand: Layout, out: Layout) -> int:

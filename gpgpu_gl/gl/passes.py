@@ -13,7 +13,7 @@ import numpy as np
 
 from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.errors import OutOfTextureMemory
-from gpgpu_gl.gl.expression import Expression
+from gpgpu_gl.gl.expression import Expression, hold
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
@@ -174,6 +174,8 @@ class Engine:
         inputs, uniforms = p.inputs, dict(p.uniforms)
         if p.expression is not None:
             operands, more, values = p.expression.lower(p.outputs[0][1])
+            if path == "compute" and p.view is not None:
+                hold(more, operands, p.view[2])
             inputs = inputs | operands
             defines |= more
             uniforms |= values

@@ -6,6 +6,7 @@
 //   0 same texel of a texture of the same size     1 same linear texel, another texture width
 //   2 a uniform scalar                             3 the operand's texels repeat (broadcast over leading axes)
 //   7 as 3, where the texels are a power of two and lie in one line
+//   9 as 3, where the operand is one row as long as the output's rows: hold(column) has fetched it for a column of a tile
 //   4 strided: uniform int eN_strides[RANK] rows of the operand per step of each output axis but the last
 //   5 as 4, and the last axis has one element      6 what the kernel itself computed
 // MASK 1 where the output's last axis is no multiple of four: pad lanes are written as zero.
@@ -31,11 +32,22 @@ uniform e$(n)_SAMPLER e$n;
 uniform ivec4 e$(n)_layout;
 #if e$(n)_MODE == 3 || e$(n)_MODE == 7
 uniform int e$(n)_texels;
-#elif e$(n)_MODE >= 4
+#elif e$(n)_MODE == 4 || e$(n)_MODE == 5
 uniform int e$(n)_strides[RANK];
+#elif e$(n)_MODE == 9
+e$(n)_TEXEL held$n;
 #endif
 #endif
 #endunroll
+
+// Fetches the operands of mode 9 for one column of texels.
+void hold(int column) {
+#unroll n 0 OPERANDS
+#if e$(n)_MODE == 9
+  held$n = fetch(e$n, ivec2(column, 0));
+#endif
+#endunroll
+}
 
 o0_SCALAR apply(
 #unroll n 0 1
@@ -72,6 +84,8 @@ o0_TEXEL expression(ivec2 p, int t, o0_TEXEL produced) {
   e$(n)_TEXEL v$n = fetch(e$n, address(e$(n)_layout, modulo(t, e$(n)_texels)));
 #elif e$(n)_MODE == 7
   e$(n)_TEXEL v$n = fetch(e$n, ivec2(t & (e$(n)_texels - 1), 0));
+#elif e$(n)_MODE == 9
+  e$(n)_TEXEL v$n = held$n;
 #elif e$(n)_MODE == 6
   o0_TEXEL v$n = produced;
 #else

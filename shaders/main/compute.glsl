@@ -28,8 +28,10 @@ uniform int grid_width;
 #if EPILOGUE
 #include "lib/expression.glsl"
 #define FINAL(p, t, value) expression(p, t, value)
+#define HOLD(column) hold(column)
 #else
 #define FINAL(p, t, value) value
+#define HOLD(column)
 #endif
 
 #if OUTPUTS
@@ -52,21 +54,24 @@ void main() {
   at.x = min(at.x, view.x - 1);
   o0_TEXEL acc[ROWS * COLS];
   tile(at.x, at.y, at.z, acc);
-  int t = (at.x * view.y + at.y) * view.z + at.z;
-  ivec2 p = address(o_layout, t);
-#unroll i 0 ROWS
-  if (stored && at.y + $i < view.y) {
+  int t0 = (at.x * view.y + at.y) * view.z + at.z;
+  ivec2 p0 = address(o_layout, t0);
+#unroll i 1 ROWS
+  int t$i = t$(i-1) + view.z;
+  ivec2 p$i = p$(i-1) + ivec2(view.z, 0);  // a step to the next row is far cheaper than one more division
+  if (p$i.x >= o_layout.x) p$i = ivec2(p$i.x - o_layout.x, p$i.y + 1);
+#endunroll
 #unroll j 0 COLS
+  if (stored && at.z + $j < view.z) {
+    HOLD(at.z + $j);
+#unroll i 0 ROWS
 #if FOLDED
-    if (at.z + $j < view.z) imageStore(image0, address(o_layout, t + $j), FINAL(address(o_layout, t + $j), t + $j, acc[$i * COLS + $j]));
+    if (at.y + $i < view.y) imageStore(image0, address(o_layout, t$i + $j), FINAL(address(o_layout, t$i + $j), t$i + $j, acc[$i * COLS + $j]));
 #else
-    if (at.z + $j < view.z) imageStore(image0, p + ivec2($j, 0), FINAL(p + ivec2($j, 0), t + $j, acc[$i * COLS + $j]));
+    if (at.y + $i < view.y) imageStore(image0, p$i + ivec2($j, 0), FINAL(p$i + ivec2($j, 0), t$i + $j, acc[$i * COLS + $j]));
 #endif
 #endunroll
   }
-  t += view.z;
-  p.x += view.z;  // a step to the next row is far cheaper than one more division
-  if (p.x >= o_layout.x) p = ivec2(p.x - o_layout.x, p.y + 1);
 #endunroll
 }
 #endif
