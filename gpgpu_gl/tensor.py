@@ -248,13 +248,17 @@ def tensor(data: ArrayLike | Tensor, dtype: DTypeLike | None = None, requires_gr
     """A tensor with a copy of `data`: a number, nested lists, a NumPy array of any strides, or a tensor.
 
     dtype: float32, float16, int32 or bool; by default that of the data, with float64 as float32 and other integers as
-    int32. Raises DTypeError for other kinds, and for integers that int32 cannot hold.
+    int32. Raises DTypeError for other kinds, and for integers that int32 cannot hold; ShapeError for lists of unequal sides.
     """
     if isinstance(data, Tensor):
         made = data.detach() if dtype is None else data.detach().astype(as_dtype(dtype))
         made = made.copy() if made.storage is data.storage else made
     else:
-        made = _upload(_host_array(np.asarray(data), dtype))
+        try:
+            array = np.asarray(data)
+        except ValueError as error:
+            raise ShapeError(f"nested lists need equal sides at each depth: {error}") from None
+        made = _upload(_host_array(array, dtype))
     if requires_grad:
         if made.dtype.kind != "f":
             raise DTypeError(f"only float tensors have gradients; this one is {made.dtype}")

@@ -44,8 +44,7 @@ class Tolerance:
         with np.errstate(all="ignore"):
             magnitude = np.minimum(np.abs(np.nan_to_num(want)), float(np.finfo(dtype).max))
             bound = self.ulps * spacing(magnitude, np.float32) + self.summed * EPS * terms + SMALLEST
-            # A device may round to half precision either way.
-            return bound + spacing(magnitude, np.float16) if dtype == np.float16 else bound
+            return bound + spacing(magnitude, np.float16) / 2 if dtype == np.float16 else bound
 
 
 def spacing(magnitude: np.ndarray, dtype: Any) -> np.ndarray:

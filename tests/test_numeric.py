@@ -145,6 +145,19 @@ def test_a_quotient_of_equal_whole_numbers_is_one(path: str) -> None:
     assert (x / x == 1).numpy().all()
 
 
+def test_halves_are_rounded_to_the_nearest(path: str) -> None:
+    """Every half, what lies between it and the next, and their neighbours in float32: ties to even, 65520 to infinity."""
+    halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    middles = (halves + np.append(halves[1:], np.float32(65536))) / 2
+    up, down = np.nextafter(middles, np.float32(np.inf)), np.nextafter(middles, np.float32(0))
+    x = np.stack([halves, middles, up, down, -halves, -middles, -up, -down])
+    with np.errstate(over="ignore"):
+        want = x.astype(np.float16)
+    np.testing.assert_array_equal(gg.tensor(x).astype("float16").numpy(), want)
+    beyond = np.float32([np.inf, -np.inf, np.nan])
+    np.testing.assert_array_equal(gg.tensor(beyond).astype("float16").numpy(), beyond)
+
+
 def test_the_sign_of_a_zero_constant(path: str) -> None:
     """One program, one uniform: 0.0 == -0.0, but they are not the same divisor."""
     x = gg.tensor(np.ones(3, np.float32))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import moderngl
 import numpy as np
 
-from gpgpu_gl.dtypes import FORMATS
+from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.expression import Expression, hold
 from gpgpu_gl.gl.layered import LayeredFramebuffer
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gpgpu_gl.gl.context import Device
 
 MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
+MOST_ACROSS = 32768  # work groups in one dimension; OpenGL promises 65,535
 LOCAL = (32, 1)  # work group of a compute pass
 BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time: a grid of tiles is cut into at least four such bins
 
@@ -196,6 +197,8 @@ class Engine:
             form = FORMATS[storage.dtype]
             defines[f"o{n}_TEXEL"] = form.texel
             defines[f"o{n}_SCALAR"] = form.scalar
+            if storage.dtype == float16:
+                defines[f"o{n}_HALF"] = 1
             if path == "compute":
                 defines[f"o{n}_FORMAT"] = form.qualifier
                 defines[f"o{n}_IMAGE"] = form.image
@@ -228,7 +231,7 @@ class Engine:
             command.groups = (-(-width // LOCAL[0]), -(-height // LOCAL[1]))
         else:
             total = -(-cells(p) // (LOCAL[0] * LOCAL[1]))
-            across = min(total, 32768)  # at most 65,535 work groups in one dimension
+            across = min(total, MOST_ACROSS)
             command.uniforms.append(("grid_width", across * LOCAL[0]))
             command.groups = (across, -(-total // across))
         return command

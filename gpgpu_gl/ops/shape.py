@@ -16,6 +16,7 @@ from gpgpu_gl.ops.pointwise import broadcast_shapes, constant, is_integer, scala
 from gpgpu_gl.tensor import Tensor, engine, new, tensor
 
 MOST_JOINED = 8  # tensors that one concat pass reads
+LONGEST_PICK = 4096  # indices that one invocation of take_vjp looks at
 
 
 # --- reshape ------------------------------------------------------------------------------------
@@ -347,8 +348,16 @@ def _pick(kernel: str, name: str, x: Tensor, index: Tensor, axis: int, side: int
 
 @op("take_vjp", lambda g, out, x, index, axis, side: _take(g, index, axis=axis))
 def _take_vjp(x: Tensor, index: Tensor, axis: int, side: int) -> Tensor:
-    """Adds up slices of x by the index that they were taken from."""
-    return _pick("take_vjp", "g", x, index, axis, side, side)
+    """Adds up slices of x by the index that they were taken from, a part of the indices in each pass."""
+    count, total = index.size, None
+    if count <= LONGEST_PICK:
+        return _pick("take_vjp", "g", x, index, axis, side, side)
+    for start in range(0, count, LONGEST_PICK):
+        stop = min(start + LONGEST_PICK, count)
+        part = x[(slice(None),) * axis + (slice(start, stop),)].astype(np.float32)
+        added = _pick("take_vjp", "g", part, index[start:stop], axis, side, side)
+        total = added if total is None else total + added
+    return total.astype(x.dtype)
 
 
 @op("take", lambda g, out, x, index, axis: _take_vjp(g, index, axis=axis, side=x.shape[axis]))

@@ -1,6 +1,7 @@
 // Runs a kernel as a compute pass (OpenGL 4.3): the same kernel files as the fragment main.
 //
 // Options: FOLDED  1 where a row of the view may be folded over two lines of the output's texture
+//          oN_HALF where output N has half precision: it is rounded, not cut
 
 #require OUTPUTS  outputs of a point kernel, 0 for a tile kernel
 #require KERNEL   the kernel's file
@@ -9,6 +10,7 @@
 #default FOLDED 0
 #include "lib/tensor.glsl"
 #include "lib/tile.glsl"
+#include "lib/half.glsl"
 
 layout(local_size_x = LOCAL_X, local_size_y = LOCAL_Y) in;
 
@@ -27,11 +29,16 @@ uniform int grid_width;
 
 #if EPILOGUE
 #include "lib/expression.glsl"
-#define FINAL(p, t, value) expression(p, t, value)
+#define RESULT(p, t, value) expression(p, t, value)
 #define HOLD(column) hold(column)
 #else
-#define FINAL(p, t, value) value
+#define RESULT(p, t, value) value
 #define HOLD(column)
+#endif
+#ifdef o0_HALF
+#define FINAL(p, t, value) to_half(RESULT(p, t, value))
+#else
+#define FINAL(p, t, value) RESULT(p, t, value)
 #endif
 
 #if OUTPUTS
@@ -43,6 +50,9 @@ void main() {
   o0 = expression(p, p.y * o_layout.x + p.x, o0);
 #endif
 #unroll n 0 OUTPUTS
+#ifdef o$(n)_HALF
+  o$n = to_half(o$n);
+#endif
   imageStore(image$n, p, o$n);
 #endunroll
 }

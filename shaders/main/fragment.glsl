@@ -3,11 +3,14 @@
 // A point kernel computes one texel of each of its OUTPUTS per fragment and writes o0, o1, ...
 // A tile kernel computes ROWS x COLS texels per fragment; each goes to a colour attachment of its own
 // (a layer of an array texture), and the gather pass puts them in place. A 1 x 1 tile is written in place.
+//
+// Options: oN_HALF where output N has half precision: it is rounded, not cut
 
 #require OUTPUTS  outputs of a point kernel, 0 for a tile kernel
 #require KERNEL  the kernel's file
 #include "lib/tensor.glsl"
 #include "lib/tile.glsl"
+#include "lib/half.glsl"
 
 #if OUTPUTS
 #unroll n 0 OUTPUTS
@@ -33,6 +36,11 @@ void main() {
 #if EPILOGUE
   o0 = expression(p, p.y * o_layout.x + p.x, o0);
 #endif
+#unroll n 0 OUTPUTS
+#ifdef o$(n)_HALF
+  o$n = to_half(o$n);
+#endif
+#endunroll
 }
 #else
 void main() {
@@ -46,6 +54,11 @@ void main() {
 #endunroll
 #if EPILOGUE
   layer0 = expression(p, p.y * grid_width + p.x, layer0);  // a 1 x 1 tile; larger ones leave it to the gather pass
+#endif
+#ifdef o0_HALF
+#unroll n 0 ROWS*COLS
+  layer$n = to_half(layer$n);
+#endunroll
 #endif
 }
 #endif
