@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, cast
@@ -349,15 +350,15 @@ def _pick(kernel: str, name: str, x: Tensor, index: Tensor, axis: int, side: int
 @op("take_vjp", lambda g, out, x, index, axis, side: _take(g, index, axis=axis))
 def _take_vjp(x: Tensor, index: Tensor, axis: int, side: int) -> Tensor:
     """Adds up slices of x by the index that they were taken from, a part of the indices in each pass."""
-    count, total = index.size, None
+    count = index.size
     if count <= LONGEST_PICK:
         return _pick("take_vjp", "g", x, index, axis, side, side)
+    parts = []
     for start in range(0, count, LONGEST_PICK):
         stop = min(start + LONGEST_PICK, count)
         part = x[(slice(None),) * axis + (slice(start, stop),)].astype(np.float32)
-        added = _pick("take_vjp", "g", part, index[start:stop], axis, side, side)
-        total = added if total is None else total + added
-    return total.astype(x.dtype)
+        parts.append(_pick("take_vjp", "g", part, index[start:stop], axis, side, side))
+    return functools.reduce(lambda total, added: total + added, parts).astype(x.dtype)
 
 
 @op("take", lambda g, out, x, index, axis: _take_vjp(g, index, axis=axis, side=x.shape[axis]))
