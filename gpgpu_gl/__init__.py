@@ -107,15 +107,14 @@ from gpgpu_gl.ops.shape import (
     concat,
     expand_dims,
     flip,
-    one_hot,
     pad,
     permute_dims,
     reshape,
     squeeze,
     stack,
-    take,
 )
 from gpgpu_gl.ops.softmax import log_softmax, logsumexp, softmax
+from gpgpu_gl.ops.take import one_hot, take
 from gpgpu_gl.profile import profile
 from gpgpu_gl.tensor import Tensor, from_texture, tensor
 

@@ -40,10 +40,13 @@ FORMATS: dict[np.dtype, Format] = {
 
 def as_dtype(dtype: DTypeLike) -> np.dtype:
     """The library's dtype of that name. Raises DTypeError for one that textures cannot hold."""
-    found = np.dtype(dtype)
-    if found not in FORMATS:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found not in FORMATS:
         names = ", ".join(str(d) for d in FORMATS)
-        raise DTypeError(f"dtype {found} is not supported; use one of {names}")
+        raise DTypeError(f"dtype {found or repr(dtype)} is not supported; use one of {names}")
     return found
 
 

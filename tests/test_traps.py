@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import gpgpu_gl as gg
 from gpgpu_gl.gl import passes, programs
 from gpgpu_gl.gl.passes import Command, Engine
-from gpgpu_gl.ops import reduce, shape
+from gpgpu_gl.ops import reduce, take
 from gpgpu_gl.tensor import Tensor, engine
 
 pytestmark = pytest.mark.gl33
@@ -295,7 +295,7 @@ def test_one_invocation_takes_a_bounded_number_of_steps(commands: list[Command],
     steps = [value for c in commands for name, value in c.uniforms if name in ("chunk", "run")]
     steps += [value for c in commands for name, value in c.uniforms if name == "count" and c.program.kernel == "take_vjp"]
     assert len(steps) >= 8
-    assert max(steps) <= max(4 * reduce.LONGEST_CHUNK, shape.LONGEST_PICK)
+    assert max(steps) <= max(4 * reduce.LONGEST_CHUNK, take.LONGEST_PICK)
 
 
 # --- writes and reads in turn -----------------------------------------------------------------------

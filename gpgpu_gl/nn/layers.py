@@ -13,7 +13,8 @@ from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.linear import matmul
 from gpgpu_gl.ops.pool import avg_pool2d, max_pool2d
 from gpgpu_gl.ops.random import Generator, dropout
-from gpgpu_gl.ops.shape import reshape, take
+from gpgpu_gl.ops.shape import reshape
+from gpgpu_gl.ops.take import take
 from gpgpu_gl.ops.window import Padding, Pair
 from gpgpu_gl.tensor import Tensor
 

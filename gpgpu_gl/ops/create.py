@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import cast
+import math
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from gpgpu_gl.dtypes import as_dtype, bool_, float32, int32
-from gpgpu_gl.errors import ShapeError
+from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
-from gpgpu_gl.ops.pointwise import constant, is_integer, pointwise, scalar_of
+from gpgpu_gl.ops.arguments import Shape, as_shape
+from gpgpu_gl.ops.pointwise import constant, is_integer, is_number, pointwise, scalar_of
 from gpgpu_gl.tensor import Tensor, engine, new
-
-Shape = int | tuple[int, ...]
-
-
-def as_shape(shape: Shape) -> tuple[int, ...]:
-    """A shape as a tuple of sides. Raises ShapeError for negative or fractional sides."""
-    sides = (shape,) if is_integer(shape) else tuple(cast("tuple[int, ...]", shape))
-    if not all(is_integer(side) and side >= 0 for side in sides):
-        raise ShapeError(f"a shape has whole sides of at least 0, not {shape}")
-    return tuple(int(side) for side in sides)
 
 
 def full(shape: Shape, fill_value: float | int | bool, dtype: DTypeLike | None = None) -> Tensor:
-    """A tensor of that shape filled with one number; dtype by default that of the number (float32, int32, bool)."""
+    """A tensor of that shape filled with one number; dtype by default that of the number (float32, int32, bool).
+
+    Raises DTypeError for a number that the dtype cannot hold.
+    """
+    if not is_number(fill_value):
+        raise DTypeError(f"fill_value is a number, not {fill_value!r}")
     if dtype is None:
         dtype = bool_ if isinstance(fill_value, bool | np.bool_) else int32 if is_integer(fill_value) else float32
     found = as_dtype(dtype)
@@ -59,12 +55,14 @@ def ones_like(x: Tensor, dtype: DTypeLike | None = None) -> Tensor:
 def arange(start: float, stop: float | None = None, step: float = 1, dtype: DTypeLike | None = None) -> Tensor:
     """Evenly spaced values in [start, stop), as NumPy's arange; int32 where all arguments are integers.
 
-    Raises ShapeError for a step of zero.
+    Raises ShapeError for a step of zero or a number that is not finite, DTypeError for what is no number.
     """
     if stop is None:
         start, stop = 0, start
-    if step == 0:
-        raise ShapeError("arange needs a step other than 0")
+    if not (is_number(start) and is_number(stop) and is_number(step)):
+        raise DTypeError(f"arange takes numbers, not {start!r}, {stop!r} and {step!r}")
+    if step == 0 or not all(map(math.isfinite, (start, stop, step))):
+        raise ShapeError(f"arange from {start} to {stop} needs finite numbers and a step other than 0, not {step}")
     whole = is_integer(start) and is_integer(stop) and is_integer(step)
     found = as_dtype(dtype if dtype is not None else int32 if whole else float32)
     count = max(0, int(np.ceil((stop - start) / step)))

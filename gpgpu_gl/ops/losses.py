@@ -15,8 +15,9 @@ from gpgpu_gl.ops.create import full, ones
 from gpgpu_gl.ops.elementwise import as_tensor, binary, logical_and, negative, sigmoid, sign, where
 from gpgpu_gl.ops.reduce import mean, reduce
 from gpgpu_gl.ops.reduce import sum as sum_
-from gpgpu_gl.ops.shape import expand_dims, one_hot, reshape
+from gpgpu_gl.ops.shape import expand_dims, reshape
 from gpgpu_gl.ops.softmax import SHORT_ROW, exponential_sums, floats, log_softmax, masked, softmax
+from gpgpu_gl.ops.take import one_hot
 from gpgpu_gl.tensor import Tensor, engine, new, tensor
 
 REDUCTIONS = ("mean", "sum", "none")

@@ -61,7 +61,7 @@ def constant(value: Any, scalar: str) -> float | int:
     Raises DTypeError for an integer that the type cannot hold.
     """
     if scalar == "int":
-        whole = int(value)
+        whole = int(value) if math.isfinite(value) else 2**31
         if not -(2**31) <= whole < 2**31:
             raise DTypeError(f"{_shown(value)} does not fit int32 (-2**31 to 2**31 - 1)")
         return whole

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,9 +11,8 @@ from gpgpu_gl.dtypes import FORMATS, bool_, float32, int32
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
+from gpgpu_gl.ops.arguments import Axes, normalise_axes, one_axis
 from gpgpu_gl.tensor import Tensor, engine, new
-
-Axes = int | Sequence[int] | None
 
 LONGEST_CHUNK = 256  # steps that one invocation takes before a sum is split
 
@@ -25,21 +23,6 @@ KINDS = {
     "max": ("maximum(p, q)", "uintBitsToFloat(0xff800000u)", "(-2147483647-1)"),
     "min": ("minimum(p, q)", "uintBitsToFloat(0x7f800000u)", "2147483647"),
 }
-
-
-def normalise_axes(axis: Axes, rank: int) -> tuple[int, ...]:
-    """Axes as sorted numbers in [0, rank); None means all. Raises ShapeError for one out of range or given twice."""
-    if axis is None:
-        return tuple(range(rank))
-    given = (axis,) if isinstance(axis, int | np.integer) else tuple(axis)
-    found = []
-    for a in given:
-        if not -rank <= a < rank:
-            raise ShapeError(f"axis {a} is out of range for a tensor of {rank} axes (-{rank} to {rank - 1})")
-        found.append(int(a) % rank)
-    if len(set(found)) != len(found):
-        raise ShapeError(f"an axis is given twice in {tuple(given)}")
-    return tuple(sorted(found))
 
 
 def _defines(kind: str, scalar: str, masked: bool) -> dict[str, str | int]:
@@ -81,7 +64,7 @@ def reduce(x: Tensor, kind: str, axis: Axes, keepdims: bool, dtype: np.dtype) ->
     if count == 0:
         from gpgpu_gl.ops.create import full
 
-        if kind in ("max", "min") and 0 not in kept:
+        if kind in ("max", "min"):
             raise ShapeError(f"{kind} over no elements: axes {axes} of shape {x.shape} are empty and have no {kind}")
         return full(shape, 0 if kind == "sum" else 1, dtype)
     if x.size == 0:
@@ -226,7 +209,7 @@ def _arg(x: Tensor, kind: str, axis: int | None, keepdims: bool) -> Tensor:
     if axis is None:
         found = _arg(reshape(x, (x.size,)), kind, 0, False)
         return reshape(found, (1,) * x.ndim) if keepdims else found
-    (number,) = normalise_axes(axis, x.ndim)
+    number = one_axis(axis, x.ndim)
     best = reduce(x, kind, number, True, x.dtype)
     return reduce(_first(x, best, number), "min", number, keepdims, int32)
 

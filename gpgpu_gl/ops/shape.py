@@ -1,23 +1,23 @@
-"""Operators that move elements: reshape, permute, slice, pad, join, pick."""
+"""Operators that move elements: reshape, permute, slice, pad, join."""
 
 from __future__ import annotations
 
-import functools
 import math
+import operator
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from gpgpu_gl.dtypes import int32, result_type
+from gpgpu_gl.dtypes import result_type
 from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op, op_with
+from gpgpu_gl.ops.arguments import as_shape, normalise_axes, one_axis, whole_numbers
 from gpgpu_gl.ops.pointwise import broadcast_shapes, constant, is_integer, scalar_of
-from gpgpu_gl.tensor import Tensor, engine, new, tensor
+from gpgpu_gl.tensor import Tensor, engine, new
 
 MOST_JOINED = 8  # tensors that one concat pass reads
-LONGEST_PICK = 4096  # indices that one invocation of take_vjp looks at
 
 
 # --- reshape ------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def reshape(x: Tensor, shape: int | Sequence[int]) -> Tensor:
     No copy where rows of texels stay whole (the last axis unchanged, or both a multiple of four).
     Raises ShapeError where the sizes differ.
     """
-    sides = [shape] if is_integer(shape) else list(cast("Sequence[int]", shape))
+    sides = list(whole_numbers(shape, "a shape"))
     if sides.count(-1) > 1:
         raise ShapeError(f"reshape to {tuple(sides)}: only one side can be -1")
     if -1 in sides:
@@ -49,7 +49,7 @@ def reshape(x: Tensor, shape: int | Sequence[int]) -> Tensor:
         if rest == 0 or x.size % rest:
             raise ShapeError(f"reshape of {x.shape} ({x.size} elements) to {tuple(sides)}: no side fits for -1")
         sides[sides.index(-1)] = x.size // rest
-    found = tuple(int(s) for s in sides)
+    found = tuple(sides)
     if any(s < 0 for s in found) or math.prod(found) != x.size:
         raise ShapeError(f"reshape of {x.shape} ({x.size} elements) to {found} ({math.prod(found)} elements)")
     return x if found == x.shape else _reshape(x, shape=found)
@@ -57,16 +57,12 @@ def reshape(x: Tensor, shape: int | Sequence[int]) -> Tensor:
 
 def expand_dims(x: Tensor, axis: int) -> Tensor:
     """A new axis of length 1 at `axis` of the result."""
-    if not -x.ndim - 1 <= axis <= x.ndim:
-        raise ShapeError(f"axis {axis} is out of range for a result of {x.ndim + 1} axes")
-    at = axis % (x.ndim + 1)
+    at = one_axis(axis, x.ndim + 1)
     return reshape(x, (*x.shape[:at], 1, *x.shape[at:]))
 
 
 def squeeze(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
     """Without the axes of length 1 (all of them by default). Raises ShapeError for a longer axis."""
-    from gpgpu_gl.ops.reduce import normalise_axes
-
     axes = tuple(a for a, s in enumerate(x.shape) if s == 1) if axis is None else normalise_axes(axis, x.ndim)
     if any(x.shape[a] != 1 for a in axes):
         raise ShapeError(f"squeeze of axes {axes} of shape {x.shape}: each must have length 1")
@@ -123,9 +119,10 @@ def permute_dims(x: Tensor, axes: Sequence[int]) -> Tensor:
     A swap of the last two axes is computed only when something other than matmul reads it.
     Raises ShapeError where `axes` is no permutation.
     """
-    found = tuple(int(a) % x.ndim if x.ndim and -x.ndim <= a < x.ndim else -1 for a in axes)
+    given = whole_numbers(axes, "an axis")
+    found = tuple(a % x.ndim if x.ndim and -x.ndim <= a < x.ndim else -1 for a in given)
     if sorted(found) != list(range(x.ndim)):
-        raise ShapeError(f"permute_dims of shape {x.shape} by {tuple(axes)}: give each axis 0 to {x.ndim - 1} once")
+        raise ShapeError(f"permute_dims of shape {x.shape} by {given}: give each axis 0 to {x.ndim - 1} once")
     return x if found == tuple(range(x.ndim)) else _permute_dims(x, axes=found)
 
 
@@ -151,7 +148,7 @@ def _broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def broadcast_to(x: Tensor, shape: Sequence[int]) -> Tensor:
     """x repeated along axes of length 1 and new leading axes. Raises ShapeError where the shapes do not fit."""
-    target = tuple(shape)
+    target = as_shape(shape)
     if x.shape == target:
         return x
     if broadcast_shapes(x.shape, target) != target:
@@ -175,8 +172,6 @@ def _unslice(g: Tensor, shape: tuple[int, ...], starts: tuple[int, ...], steps: 
 
 def flip(x: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
     """Reversed along axes (all by default)."""
-    from gpgpu_gl.ops.reduce import normalise_axes
-
     axes = normalise_axes(axis, x.ndim)
     starts = tuple(max(s - 1, 0) if a in axes else 0 for a, s in enumerate(x.shape))
     return _slice(x, starts=starts, sides=x.shape, steps=tuple(-1 if a in axes else 1 for a in range(x.ndim)))
@@ -205,6 +200,8 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         side = x.shape[axis]
         axis += 1
         if isinstance(k, slice):
+            if k.step == 0:
+                raise ShapeError("a slice needs a step other than 0")
             start, stop, step = k.indices(side)
             count = len(range(start, stop, step))
             starts.append(start if count else 0)
@@ -212,7 +209,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
             steps.append(step)
             shape.append(count)
         elif is_integer(k) or isinstance(k, Tensor) and k.ndim == 0:
-            i = int(k)
+            i = operator.index(k)
             if not -side <= i < side:
                 raise ShapeError(f"index {i} is out of range for axis {axis - 1} of length {side} (shape {x.shape})")
             starts.append(i % side)
@@ -231,10 +228,14 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     whole = tuple(sides) == x.shape and not any(starts) and all(s == 1 for s in steps)
     out = x if whole else _slice(x, starts=tuple(starts), sides=tuple(sides), steps=tuple(steps))
     out = reshape(out, tuple(shape))
-    return take(out, picks[0][2], axis=picks[0][1]) if picks else out
+    if not picks:
+        return out
+    from gpgpu_gl.ops.take import take
+
+    return take(out, picks[0][2], axis=picks[0][1])
 
 
-# --- pad, join, pick ----------------------------------------------------------------------------
+# --- pad and join ----------------------------------------------------------------------------
 
 
 @op("pad", lambda g, out, x, low, sides, steps, value: _unpad(g, x.shape, low, steps))
@@ -272,10 +273,13 @@ def pad(x: Tensor, pad_width: int | Sequence[Any], value: float = 0) -> Tensor:
     Raises ShapeError for negative widths or a wrong number of pairs.
     """
     try:
-        pairs = np.broadcast_to(np.asarray(pad_width, dtype=np.int64), (x.ndim, 2))
+        widths = np.asarray(pad_width)
+        pairs = np.broadcast_to(widths, (x.ndim, 2))
     except ValueError:
         raise ShapeError(f"pad_width {pad_width} does not fit shape {x.shape}: give a pair for each axis") from None
-    if (pairs < 0).any():
+    if widths.size and widths.dtype.kind not in "iu":
+        raise ShapeError(f"pad_width {pad_width!r} must be whole numbers")
+    if (widths < 0).any():
         raise ShapeError(f"pad_width {pad_width} is negative; slice to cut")
     low = tuple(int(b) for b, _ in pairs)
     sides = tuple(int(b + s + a) for s, (b, a) in zip(x.shape, pairs, strict=True))
@@ -307,14 +311,12 @@ def _concat(*xs: Tensor, axis: int) -> Tensor:
 
 def concat(xs: Sequence[Tensor], axis: int | None = 0) -> Tensor:
     """Tensors joined along an axis (flattened first where it is None). Raises ShapeError where other sides differ."""
-    from gpgpu_gl.ops.reduce import normalise_axes
-
     parts = list(xs)
     if not parts:
         raise ShapeError("concat needs at least one tensor")
     if axis is None:
         parts, axis = [reshape(x, (x.size,)) for x in parts], 0
-    (at,) = normalise_axes(axis, parts[0].ndim)
+    at = one_axis(axis, parts[0].ndim)
     first = parts[0].shape
     for x in parts[1:]:
         if x.ndim != len(first) or any(a != at and x.shape[a] != first[a] for a in range(x.ndim)):
@@ -328,74 +330,9 @@ def concat(xs: Sequence[Tensor], axis: int | None = 0) -> Tensor:
 
 
 def stack(xs: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Tensors of one shape joined along a new axis."""
-    return concat([expand_dims(x, axis) for x in xs], axis)
-
-
-def _pick(kernel: str, name: str, x: Tensor, index: Tensor, axis: int, side: int, out_side: int) -> Tensor:
-    shape = (*x.shape[:axis], out_side, *x.shape[axis + 1 :])
-    out = new(shape, x.dtype)
-    missing = "0" if scalar_of(x.dtype) == "int" else "uintBitsToFloat(0x7fc00000u)"
-    uniforms = {"side": side, "count": index.size, "inner": math.prod(shape[axis + 1 : -1])}
-    defines: dict[str, str | int] = {"LAST": int(axis == x.ndim - 1), "MISSING": missing}
-    inputs = {name: x.operand, "index": index.operand}
-    if x.size == 0 or index.size == 0:
-        from gpgpu_gl.ops.create import zeros
-
-        return zeros(shape, x.dtype)
-    engine().run(Pass(kernel, inputs, (out.operand,), defines, uniforms))
-    return out
-
-
-@op("take_vjp", lambda g, out, x, index, axis, side: _take(g, index, axis=axis))
-def _take_vjp(x: Tensor, index: Tensor, axis: int, side: int) -> Tensor:
-    """Adds up slices of x by the index that they were taken from, a part of the indices in each pass."""
-    count = index.size
-    if count <= LONGEST_PICK:
-        return _pick("take_vjp", "g", x, index, axis, side, side)
-    parts = []
-    for start in range(0, count, LONGEST_PICK):
-        stop = min(start + LONGEST_PICK, count)
-        part = x[(slice(None),) * axis + (slice(start, stop),)].astype(np.float32)
-        parts.append(_pick("take_vjp", "g", part, index[start:stop], axis, side, side))
-    return functools.reduce(lambda total, added: total + added, parts).astype(x.dtype)
-
-
-@op("take", lambda g, out, x, index, axis: _take_vjp(g, index, axis=axis, side=x.shape[axis]))
-def _take(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    return _pick("take", "x", x, index, axis, x.shape[axis], index.size)
-
-
-def take(x: Tensor, indices: Any, axis: int | None = None) -> Tensor:
-    """Slices of x along an axis (of the flattened tensor by default), picked by integer indices of any shape.
-
-    Negative indices count from the end. Indices given as numbers, lists or arrays are checked and raise ShapeError out
-    of range; those of an int32 tensor stay on the device, and one out of range gives NaN (0 for int32).
-    """
-    from gpgpu_gl.ops.reduce import normalise_axes
-
-    if axis is None:
-        x, axis = reshape(x, (x.size,)), 0
-    (at,) = normalise_axes(axis, x.ndim)
-    if not isinstance(indices, Tensor):
-        host = np.asarray(indices)
-        if host.size and host.dtype.kind not in "iu":
-            raise DTypeError(f"indices must be integers, not {host.dtype}")
-        side = x.shape[at]
-        if host.size and not (-side <= host.min() and host.max() < side):
-            raise ShapeError(f"indices from {host.min()} to {host.max()} for axis {at} of length {side} (shape {x.shape})")
-        indices = tensor(host.astype(np.int64), dtype=int32)
-    if indices.dtype != int32:
-        raise DTypeError(f"indices must be int32, not {indices.dtype}")
-    flat = _take(x, reshape(indices, (indices.size,)), axis=at)
-    return reshape(flat, (*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
-
-
-def one_hot(indices: Tensor, num_classes: int, dtype: Any = np.float32) -> Tensor:
-    """A new last axis of length num_classes with 1 at the index and 0 elsewhere (all 0 for an index out of range)."""
-    from gpgpu_gl.ops.create import arange
-    from gpgpu_gl.ops.elementwise import equal
-
-    if indices.dtype != int32:
-        raise DTypeError(f"one_hot needs int32 indices, not {indices.dtype}")
-    return equal(expand_dims(indices, -1), arange(num_classes)).astype(dtype)
+    """Tensors of one shape joined along a new axis. Raises ShapeError where shapes differ."""
+    parts = list(xs)
+    for x in parts[1:]:
+        if x.shape != parts[0].shape:
+            raise ShapeError(f"stack of shapes {parts[0].shape} and {x.shape}: they must be equal")
+    return concat([expand_dims(x, axis) for x in parts], axis)

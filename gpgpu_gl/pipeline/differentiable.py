@@ -17,7 +17,8 @@ import numpy as np
 
 from gpgpu_gl.errors import GpgpuError, ShapeError
 from gpgpu_gl.ops.elementwise import floor, multiply, subtract
-from gpgpu_gl.ops.shape import expand_dims, getitem, reshape, take
+from gpgpu_gl.ops.shape import expand_dims, getitem, reshape
+from gpgpu_gl.ops.take import take
 from gpgpu_gl.pipeline.trace import Trace
 from gpgpu_gl.tensor import Tensor, tensor
 

@@ -9,7 +9,8 @@ import numpy as np
 from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.linear import matmul
-from gpgpu_gl.ops.shape import reshape, take
+from gpgpu_gl.ops.shape import reshape
+from gpgpu_gl.ops.take import take
 from gpgpu_gl.render.camera import Camera
 from gpgpu_gl.render.gpu import Gpu
 from gpgpu_gl.render.mesh import Skin
