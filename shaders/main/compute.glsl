@@ -29,16 +29,16 @@ uniform int grid_width;
 
 #if EPILOGUE
 #include "lib/expression.glsl"
-#define RESULT(p, t, value) expression(p, t, value)
+#define EXPRESSED(p, t, value) expression(p, t, value)
 #define HOLD(column) hold(column)
 #else
-#define RESULT(p, t, value) value
+#define EXPRESSED(p, t, value) value
 #define HOLD(column)
 #endif
 #ifdef o0_HALF
-#define FINAL(p, t, value) to_half(RESULT(p, t, value))
+#define FINAL(p, t, value) to_half(EXPRESSED(p, t, value))
 #else
-#define FINAL(p, t, value) RESULT(p, t, value)
+#define FINAL(p, t, value) EXPRESSED(p, t, value)
 #endif
 
 #if OUTPUTS
