@@ -126,7 +126,7 @@ def kept_objects(device: Device, programs: set[int]) -> set[tuple[str, int]]:
             kept |= {("Program", program)} | {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program)}
     if "engine" in device.__dict__:
         kept |= {("Framebuffer", framebuffer.glo) for framebuffer, _ in device.engine._framebuffers.values()}
-        for cached in device.engine.programs.cache.values():
+        for cached in device.engine.programs:
             kept.add(("Program", cached.program.glo))
             if cached.program.glo in programs:
                 kept |= {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(cached.program.glo)}

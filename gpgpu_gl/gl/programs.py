@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import moderngl
@@ -86,6 +86,7 @@ class Programs:
     def __init__(self, ctx: moderngl.Context) -> None:
         self.ctx = ctx
         self.cache: dict[Key, Program] = {}
+        self.drawing: dict[Any, Program] = {}  # those that are no passes: the renderer's, under its own keys
 
     def get(self, kernel: str, defines: tuple[tuple[str, str | int], ...], path: str) -> Program:
         key = (kernel, path, defines)
@@ -95,6 +96,10 @@ class Programs:
         return found
 
     def release(self) -> None:
-        for program in self.cache.values():
+        for program in self:
             program.release()
         self.cache.clear()
+        self.drawing.clear()
+
+    def __iter__(self) -> Iterator[Program]:
+        return iter([*self.cache.values(), *self.drawing.values()])

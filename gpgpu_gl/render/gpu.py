@@ -115,11 +115,11 @@ class Gpu:
     # --- programs and vertex arrays -------------------------------------------------------------
 
     def program(self, vertex: str, fragment: str, defines: dict[str, int]) -> Program:
-        """The linked program of two files of shaders/render/, kept in the engine's program cache."""
-        key: Any = (f"render/{vertex}+{fragment}", "render", tuple(sorted(defines.items())))
-        found: Any = self.engine.programs.cache.get(key)
+        """The linked program of two files of shaders/render/, kept with the engine's programs."""
+        key = (vertex, fragment, tuple(sorted(defines.items())))
+        found: Any = self.engine.programs.drawing.get(key)
         if found is None:
-            found = self.engine.programs.cache[key] = Program(self.ctx, vertex, fragment, defines)
+            found = self.engine.programs.drawing[key] = Program(self.ctx, vertex, fragment, defines)
         return found
 
     def buffers(self, geometry: Geometry) -> Buffers:

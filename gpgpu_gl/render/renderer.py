@@ -7,6 +7,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.render.camera import Camera
 from gpgpu_gl.render.environment import prefiltered
 from gpgpu_gl.render.gpu import Gpu
@@ -48,7 +49,7 @@ def _draw_shadows(view: View) -> None:
         ctx.enable_direct(DEPTH_TEST)
         ctx.depth_func = "<="
         ctx.enable_direct(POLYGON_OFFSET_FILL)
-        ctx.polygon_offset = (1.5, 2.0)
+        raw().glPolygonOffset(1.5, 2.0)  # moderngl's own setting would switch the offsets of points and lines on too
         for mesh in view.drawables:
             if isinstance(mesh, Mesh) and mesh.casts_shadow and not mesh.material.wireframe:
                 defines = _mesh_defines(mesh) | {"DEPTH_ONLY": 1}

@@ -59,7 +59,7 @@ def kept_state(ctx: moderngl.Context, hosted: bool) -> Iterator[None]:
     """Within: any of these may be set. On leaving they are off, and a host's other settings are put back."""
     rows = _more_rows() if hosted else []
     values = [row.get() for row in rows]
-    believed = (ctx.front_face, ctx.cull_face, ctx.polygon_offset) if hosted else None
+    believed = (ctx.front_face, ctx.cull_face) if hosted else None
     if hosted:
         raw().glDepthRange(0.0, 1.0)
         raw().glBlendEquation(raw().GL_FUNC_ADD)
@@ -68,6 +68,6 @@ def kept_state(ctx: moderngl.Context, hosted: bool) -> Iterator[None]:
     finally:
         plain_state(ctx)
         if believed is not None:
-            ctx.front_face, ctx.cull_face, ctx.polygon_offset = believed
+            ctx.front_face, ctx.cull_face = believed
         for row, value in zip(rows, values, strict=True):
             row.put(value)
