@@ -129,14 +129,14 @@ def _inference(batch: int) -> Workload:
 
         return forward
 
-    return Workload(f"CNN inference batch {batch}", 2.0 * batch * FORWARD, 4.0 * images.size, ours, numpy, torch)
+    return Workload(f"CNN inference batch {batch}", 2.0 * batch * FORWARD, 4.0 * images.size, 0.0, ours, numpy, torch)
 
 
 def workloads() -> list[Workload]:
     """Training steps and inference."""
     return [
-        Workload("CNN step eager", STEP_FLOP, 0.0, lambda: _ours(False), _numpy_step, _torch_step),
-        Workload("CNN step captured", STEP_FLOP, 0.0, lambda: _ours(True), _numpy_step, _torch_step),
+        Workload("CNN step eager", STEP_FLOP, 0.0, 0.0, lambda: _ours(False), _numpy_step, _torch_step),
+        Workload("CNN step captured", STEP_FLOP, 0.0, 0.0, lambda: _ours(True), _numpy_step, _torch_step),
         _inference(1),
         _inference(256),
     ]

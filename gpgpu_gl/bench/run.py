@@ -93,8 +93,9 @@ def _references(
 def _row(workload: workloads.Workload, path: str, ceilings: Ceilings, reference: dict[str, float], seconds: float) -> Row:
     ms = median_ms(workload.ours(), device().ctx.finish, seconds)
     gflops = workload.flop / ms / 1e6
-    gbytes = workload.nbytes / ms / 1e6
-    bound = max(workload.flop / ceilings.gflops / 1e6, workload.nbytes / ceilings.gbytes / 1e6)
+    gbytes = (workload.read + workload.written) / ms / 1e6
+    moved = workload.read / ceilings.read + workload.written / ceilings.written
+    bound = max(workload.flop / ceilings.gflops, moved) / 1e6
     return {
         "workload": workload.name,
         "path": path,
@@ -126,7 +127,8 @@ def _network_rows(path: str, quick: bool, report: Callable[[str], None]) -> list
 
 def _ceiling_text(c: Ceilings) -> str:
     return (
-        f"ceilings {c.gflops:.1f} GFLOP/s, {c.gfetches:.2f} G texels/s, copy {c.gbytes:.1f} GB/s, "
+        f"ceilings {c.gflops:.1f} GFLOP/s ({c.looped_gflops:.1f} in a loop), {c.gfetches:.2f} G texels/s, "
+        f"reading {c.read:.1f} GB/s, writing {c.written:.1f} GB/s, "
         f"launch {c.launch_ms * 1e3:.0f} us, upload {c.upload:.1f} GB/s, readback {c.readback:.1f} GB/s"
     )
 
@@ -167,7 +169,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
         axes.barh([j + i * height for j in range(len(names))], [values.get(n, 0) for n in names], height, label=name)
     axes.set_yticks([j + height * (len(paths) - 1) / 2 for j in range(len(names))], names, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel("fraction of the device's own ceiling (arithmetic or copy bandwidth, whichever binds)")
+    axes.set_xlabel("fraction of the device's own ceiling (arithmetic or memory, whichever binds)")
     axes.set_title(f"{result['header']['renderer']}, {result['header']['cores']} cores", fontsize=10)
     axes.legend()
     figure.savefig(path, dpi=90)

@@ -13,11 +13,12 @@ Run = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Workload:
-    """One row. flop and nbytes: what the arithmetic needs at least. ours, numpy, torch: make the function to time."""
+    """One row. flop, read and written (bytes): what it needs at least. ours, numpy, torch: make the function to time."""
 
     name: str
     flop: float
-    nbytes: float
+    read: float
+    written: float
     ours: Callable[[], Run]
     numpy: Callable[[], Run] | None = None
     torch: Callable[[], Run] | None = None
@@ -50,7 +51,8 @@ def matmul(m: int, k: int, n: int, batch: int = 1, quick: bool = True) -> Worklo
         return lambda: x @ y
 
     name = f"matmul {m}x{k}x{n}" if batch == 1 else f"matmul {batch} x {m}x{k}x{n}"
-    return Workload(name, 2.0 * batch * m * k * n, 4.0 * batch * (m * k + k * n + m * n), ours, lambda: lambda: a @ b, torch, quick)
+    flop, read, written = 2.0 * batch * m * k * n, 4.0 * (a.size + b.size), 4.0 * batch * m * n
+    return Workload(name, flop, read, written, ours, lambda: lambda: a @ b, torch, quick)
 
 
 # --- convolutions -------------------------------------------------------------------------------
@@ -60,16 +62,14 @@ def convolution(side: int, batch: int, c_in: int, c_out: int, size: int) -> list
     """Forward, input gradient and weight gradient of a "same" convolution."""
     x, w, g = _random(batch, side, side, c_in), _random(size, size, c_in, c_out), _random(batch, side, side, c_out)
     flop = 2.0 * batch * side * side * c_in * c_out * size * size
-    nbytes = 4.0 * (x.size + w.size + g.size)
 
     def ours(which: str) -> Run:
-        from gpgpu_gl import conv2d, gradients, no_grad, tensor
+        from gpgpu_gl import conv2d, tensor
         from gpgpu_gl.ops.conv import conv2d_input_grad, conv2d_weight_grad
 
         tx, tw, tg = tensor(x), tensor(w), tensor(g)
         if which == "forward":
             return lambda: conv2d(tx, tw, padding="same")
-        del gradients, no_grad
         leaf_x, leaf_w = tensor(x, requires_grad=True), tensor(w, requires_grad=True)
         out = conv2d(leaf_x, leaf_w, padding="same")
         assert out.node is not None
@@ -105,7 +105,9 @@ def convolution(side: int, batch: int, c_in: int, c_out: int, size: int) -> list
 
     def row(which: str) -> Workload:
         name = f"conv {size}x{size} {c_in}-{c_out} {side}x{side} batch {batch} {which}"
-        return Workload(name, flop, nbytes, lambda: ours(which), lambda: numpy(which), lambda: torch(which))
+        written = {"forward": g, "input gradient": x, "weight gradient": w}[which].size
+        read = x.size + w.size + g.size - written
+        return Workload(name, flop, 4.0 * read, 4.0 * written, lambda: ours(which), lambda: numpy(which), lambda: torch(which))
 
     return [row(which) for which in ("forward", "input gradient", "weight gradient")]
 
@@ -131,7 +133,8 @@ def elementwise() -> Workload:
         tx, ty = t.from_numpy(x), t.from_numpy(y)
         return lambda: t.relu(tx * 2 + ty)
 
-    return Workload("relu(x*2+y) 4M", 3.0 * x.size, 12.0 * x.size, ours, lambda: lambda: np.maximum(x * 2 + y, 0), torch)
+    n = float(x.size)
+    return Workload("relu(x*2+y) 4M", 3 * n, 8 * n, 4 * n, ours, lambda: lambda: np.maximum(x * 2 + y, 0), torch)
 
 
 def row_operators() -> list[Workload]:
@@ -158,10 +161,10 @@ def row_operators() -> list[Workload]:
         tx = t.from_numpy(x)
         return (lambda: tx.sum(0)) if name == "sum" else (lambda: t.softmax(tx, 1))
 
-    def workload(title: str, name: str, flop: float, nbytes: float) -> Workload:
-        return Workload(title, flop * x.size, nbytes * x.size, lambda: ours(name), lambda: numpy(name), lambda: torch(name))
+    def workload(title: str, name: str, flop: float, written: float) -> Workload:
+        return Workload(title, flop * x.size, 4.0 * x.size, written, lambda: ours(name), lambda: numpy(name), lambda: torch(name))
 
     return [
-        workload("sum over axis 0 of 4096x1000", "sum", 1.0, 4.0),
-        workload("softmax 4096x1000", "softmax", 4.0, 8.0),
+        workload("sum over axis 0 of 4096x1000", "sum", 1.0, 4.0 * x.shape[1]),
+        workload("softmax 4096x1000", "softmax", 4.0, 4.0 * x.size),
     ]
