@@ -25,6 +25,7 @@ def released() -> Iterator[None]:
 def compare(picture: np.ndarray, name: str, software: bool) -> None:
     """Compares with tests/references/NAME.png, on the software renderer; elsewhere it only has to be drawn.
 
+    Where Mesa's versions filter textures or draw thin lines differently, NAME.mesa25.png is right as well.
     A missing reference is written next to it as NAME.new.png, to be looked at and renamed.
     """
     rgb = np.asarray(picture)[..., :3]
@@ -36,10 +37,14 @@ def compare(picture: np.ndarray, name: str, software: bool) -> None:
         new = path.with_suffix(".new.png")
         Image.fromarray(rgb).save(new)
         pytest.fail(f"no reference {path.name}: look at {new}, and rename it if it is right")
-    expected = np.asarray(Image.open(path).convert("RGB"))
-    assert rgb.shape == expected.shape
-    difference = np.abs(rgb.astype(int) - expected)
-    mean, share = difference.mean(), (difference.max(axis=2) > LARGE).mean()
+    found = []
+    for one in (path, path.with_suffix(".mesa25.png")):
+        if one.exists():
+            expected = np.asarray(Image.open(one).convert("RGB"))
+            assert rgb.shape == expected.shape
+            difference = np.abs(rgb.astype(int) - expected)
+            found.append((difference.mean(), (difference.max(axis=2) > LARGE).mean()))
+    mean, share = min(found)
     said = f"{name}: differs by {mean:.2f} on average, {share:.2%} by more than {LARGE}"
     assert mean <= MEAN, said
     assert share <= SHARE, said

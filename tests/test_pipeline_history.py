@@ -80,10 +80,12 @@ def test_the_totals_agree_with_opengls_pipeline_statistics(device, name):
             counted.pop(key)
             mine.pop(key)
     assert mine == counted
+    # A device may count lanes of whole blocks (Mesa 22.3 does), fragments that it shades, or those left after an early
+    # depth test (Mesa 25.0).
     if device.software and name not in ("lines", "points"):
-        assert cost.block_lanes == shaded
+        assert shaded in (cost.block_lanes, cost.samples_passed)
     else:
-        assert cost.fragment_shader_invocations <= shaded
+        assert shaded >= cost.samples_passed
 
 
 def test_the_cost_shows_what_smaller_triangles_waste():
