@@ -37,6 +37,7 @@ class Compiled:
         self.function = function
         self.recordings: dict[Key, list[Recording]] = {}
         functools.update_wrapper(self, function)
+        engine().ahead.get_ready()
 
     def __call__(self, *args: Any) -> Any:
         tensors = [a if isinstance(a, Tensor) else tensor(a) if isinstance(a, np.ndarray) else None for a in args]
@@ -125,7 +126,11 @@ class Recording:
             self.engine.recorder = None
             with self.engine.device.hosted_state():
                 self._prepare(recorder, inputs, outputs, held)
-                self._issue()
+                self.engine.ahead.plan(self.commands)
+                try:
+                    self._issue()
+                finally:
+                    self.engine.ahead.finish()
         except BaseException:
             recorder.undo()  # nothing has run: tensors must not point at textures that were never written
             raise

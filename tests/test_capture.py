@@ -197,3 +197,16 @@ def test_replays_allocate_nothing(path):
     for _ in range(50):
         step(floats(16, 8), floats(16, 5)).item()
     assert engine().pool.counters()["created"] == before
+
+
+def test_results_of_one_pass_keep_one_size(path):
+    """logsumexp makes two results in one pass; a large dead texture must not become the place of one of them."""
+
+    def f(x, w):
+        y = gg.softmax(gg.exp(gg.pad(x, 1))[:16, :4] * 0.1 @ w)
+        return gg.sum(y, axis=0), gg.logsumexp(x, axis=0), gg.softmax(x, axis=0), gg.logsumexp(gg.pad(y, 2), axis=1)
+
+    rng = np.random.default_rng(5)
+    x, w = gg.tensor(rng.random((16, 4), np.float32)), gg.tensor(rng.random((4, 16), np.float32))
+    for got, want in zip(gg.compile(f)(x, w), f(x, w), strict=True):
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-6, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import numpy as np
 
 from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
+from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
@@ -86,6 +88,7 @@ class Engine:
         self.pool = Pool(device.ctx, device.max_texture_size)
         self.programs = Programs(device.ctx)
         self.tuner = Tuner(device)
+        self.ahead = Ahead(device)
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
         self.recorder: Recorder | None = None
         self.profiler: Any = None
@@ -280,6 +283,9 @@ class Engine:
     def _issue(self, command: Command) -> None:
         # Replays spend their time here: one loop binds and looks for passes whose results need a barrier.
         program, targets, groups = command.program, command.targets, command.groups
+        if program.program is None:
+            self._first(command)
+            return
         covered, stale = self._barriers[_FETCH], False
         for unit, storage in command.inputs:
             storage.texture.use(unit)
@@ -313,6 +319,14 @@ class Engine:
         for storage in targets:
             storage.written = self._serial
         program.program.run(groups[0], groups[1], 1)
+
+    def _first(self, command: Command) -> None:
+        """Links a command's program and issues the command; many drivers generate the program's code only then."""
+        start = time.perf_counter()
+        self.ahead.ready(command.program)
+        command.program.link()
+        self._issue(command)
+        self.ahead.ran(command.program, time.perf_counter() - start)
 
     def _target(self, targets: list[Storage]) -> Any:
         """The framebuffer of these textures; kept with the texture, or by texture names where there are several."""
@@ -356,6 +370,7 @@ class Engine:
 
     def release(self) -> None:
         """Frees every texture, framebuffer and program. Tensors that still live keep theirs until they go."""
+        self.ahead.finish()
         unbind_framebuffer(self.ctx)
         for framebuffer, _ in self._framebuffers.values():
             framebuffer.release()

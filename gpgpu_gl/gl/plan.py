@@ -17,14 +17,18 @@ class Plan:
 
     private: storages that nothing outside the list reads. The largest are placed first, and each later one takes the
     smallest texture that is free all its life, has its dtype, holds its texels, and is a whole number of times as
-    wide: then its rows stay whole. peak: bytes that are alive at once at most; used: bytes of the textures given.
+    wide: then its rows stay whole. The results of one pass lie at one address each, so where there are several, only
+    a texture of the very size will do. peak: bytes that are alive at once at most; used: bytes of the textures given.
     """
 
     def __init__(self, private: set[Storage], steps: Sequence[Step]) -> None:
         lives: dict[Storage, tuple[int, int]] = {}
+        siblings: set[Storage] = set()
         for i, step in enumerate(steps):
             if isinstance(step, Pass):
                 # What no pass writes was uploaded while recording: a constant, which keeps its texture.
+                if len(step.outputs) > 1:
+                    siblings.update(storage for storage, _ in step.outputs)
                 for storage, _ in step.outputs:
                     if storage in private:
                         lives[storage] = (lives.get(storage, (i, i))[0], i)
@@ -38,7 +42,8 @@ class Plan:
             fits = [
                 texture
                 for texture, spans in taken.items()
-                if _holds(texture, storage) and all(last < start or end < first for start, end in spans)
+                if _holds(texture, storage, storage in siblings)
+                and all(last < start or end < first for start, end in spans)
             ]
             given = min(fits, key=lambda texture: texture.nbytes) if fits else storage
             taken.setdefault(given, []).append((first, last))
@@ -64,8 +69,10 @@ class Plan:
         return operand if given is storage else (given, with_width(lay.shape, given.width, given.height))
 
 
-def _holds(texture: Storage, storage: Storage) -> bool:
+def _holds(texture: Storage, storage: Storage, same_size: bool) -> bool:
     """Whether a texture can take what lies in `storage`."""
+    if same_size:
+        return texture.key == storage.key
     return (
         texture.dtype == storage.dtype
         and texture.width % storage.width == 0

@@ -26,32 +26,41 @@ def sources(kernel: str, defines: Defines, path: str, dialect: str | None = None
 
 
 class Program:
-    """A linked program that remembers the uniforms it has and the values they hold."""
+    """A program that remembers the uniforms it has and the values they hold. It is linked before its first run."""
 
     def __init__(self, ctx: moderngl.Context, kernel: str, defines: Defines, path: str) -> None:
+        self.ctx = ctx
         self.kernel = kernel
         self.path = path
         self.detail = str(defines.get("EXPR", "")) if kernel == "elementwise" or defines.get("EPILOGUE") else ""
         self.local = (int(defines.get("LOCAL_X", 1)), int(defines.get("LOCAL_Y", 1)))
-        stages = sources(kernel, defines, path)
-        try:
-            if path == "compute":
-                self.program: Any = ctx.compute_shader(stages["compute"].text)
-            else:
-                self.program = ctx.program(
-                    vertex_shader=stages["vertex"].text, fragment_shader=stages["fragment"].text
-                )
-        except moderngl.Error as error:
-            stage = stages["compute" if path == "compute" else "fragment"]
-            raise ShaderError(
-                f"kernel {kernel} does not compile on the {path} path:\n" + source.explain(str(error), stage)
-            ) from None
-        self.vao: Any = None if path == "compute" else ctx.vertex_array(self.program, [])
-        self.uniforms = {name: self.program[name] for name in self.program}
+        self.stages = sources(kernel, defines, path)
+        self.program: Any = None
+        self.vao: Any = None
+        self.uniforms: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.current: Any = None  # the command whose uniforms it holds
         self.units: dict[str, int] = {}
-        self.images: dict[str, int] = {}
+
+    def link(self) -> None:
+        """Compiles and links it. Raises ShaderError with file and line of what does not compile."""
+        texts = {stage: s.text for stage, s in self.stages.items()}
+        try:
+            if self.path == "compute":
+                self.program = self.ctx.compute_shader(texts["compute"])
+            else:
+                self.program = self.ctx.program(vertex_shader=texts["vertex"], fragment_shader=texts["fragment"])
+        except moderngl.Error as error:
+            stage = self.stages["compute" if self.path == "compute" else "fragment"]
+            raise ShaderError(
+                f"kernel {self.kernel} does not compile on the {self.path} path:\n" + source.explain(str(error), stage)
+            ) from None
+        self.stages = {}
+        self.vao = None if self.path == "compute" else self.ctx.vertex_array(self.program, [])
+        self.uniforms = {name: self.program[name] for name in self.program}
+        for name, unit in self.units.items():
+            if name in self.uniforms:
+                self.uniforms[name].value = unit
 
     def bind(self, name: str, unit: int) -> None:
         """Points sampler `name` at a texture unit (a no-op where the compiler dropped it)."""
@@ -77,7 +86,8 @@ class Program:
     def release(self) -> None:
         if self.vao is not None:
             self.vao.release()
-        self.program.release()
+        if self.program is not None:
+            self.program.release()
 
 
 class Programs:

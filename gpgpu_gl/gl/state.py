@@ -23,7 +23,7 @@ DRAW_BUFFERS = 8  # as many as OpenGL 3.3 guarantees
 UNIFORM_BUFFERS = 4
 VIEWPORTS = 16  # as many as OpenGL 4.1 guarantees
 _MOST_ERRORS = 16  # a lost context may go on reporting errors for ever
-_GL_DITHER = 0x0BD0
+GL_DITHER = 0x0BD0
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ _cached_rows = functools.lru_cache(maxsize=8)(rows)
 
 def prepare_state(ctx: moderngl.Context) -> None:
     """Sets what passes need in a new context of our own: of all defaults, only dithering differs from it."""
-    ctx.disable_direct(_GL_DITHER)
+    ctx.disable_direct(GL_DITHER)
 
 
 def unbind_framebuffer(ctx: moderngl.Context) -> None:

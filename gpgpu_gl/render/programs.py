@@ -30,7 +30,6 @@ class Program(programs.Program):
         self.uniforms = {name: self.program[name] for name in self.program}
         self.values: dict[str, Any] = {}
         self.units: dict[str, int] = {}
-        self.images: dict[str, int] = {}
 
 
 def explained(log: str, vertex: str, fragment: str, stages: Mapping[str, source.Source]) -> str:
