@@ -363,6 +363,11 @@ class Engine:
                 self._cover(bit)
                 return
 
+    def settle(self, bit: int) -> None:
+        """Issues a barrier if any compute pass has written since the last one for this kind of use."""
+        if self._serial > self._barriers.get(bit, 0):
+            self._cover(bit)
+
     def _cover(self, bit: int) -> None:
         """A barrier for everything that compute passes have written until now."""
         self.ctx.memory_barrier(bit)

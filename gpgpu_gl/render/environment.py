@@ -118,7 +118,7 @@ def prefiltered(gpu: Gpu, environment: Environment) -> Any:
     program.bind("source", 0)
     program.set("size", (float(WIDTH), float(WIDTH // 2)))
     source.use(0)
-    ctx.clear_samplers(0, 1)
+    gpu.unsample(0)
     for layer in range(LAYERS):
         gl.glFramebufferTextureLayer(gl.GL_FRAMEBUFFER, gl.GL_COLOR_ATTACHMENT0, layers.glo, 0, layer)
         program.set("rough", layer / (LAYERS - 1))

@@ -71,6 +71,7 @@ class Gpu:
         self.textures: weakref.WeakKeyDictionary[Texture, tuple[Any, int]] = weakref.WeakKeyDictionary()
         self.environments: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self.samplers: dict[tuple[Any, ...], Any] = {}
+        self.sampled: set[int] = set()  # texture units that a sampler is bound to
         self.kept: OrderedDict[tuple[Any, ...], list[Any]] = OrderedDict()  # targets, longest unused first
         self.matrices: OrderedDict[tuple[Any, ...], Tensor] = OrderedDict()
         self.empty_arrays: dict[int, Any] = {}
@@ -146,8 +147,14 @@ class Gpu:
         storage, lay = t.operand
         self.engine.barrier((storage,), moderngl.TEXTURE_FETCH_BARRIER_BIT)
         storage.texture.use(unit)
-        self.ctx.clear_samplers(unit, unit + 1)
+        self.unsample(unit)
         return lay.uniform
+
+    def unsample(self, unit: int) -> None:
+        """Lets a unit's texture use its own settings."""
+        if unit in self.sampled:
+            self.sampled.remove(unit)
+            self.ctx.clear_samplers(unit, unit + 1)
 
     def bind_texture(self, unit: int, texture: Texture) -> None:
         """Binds a material's texture with its sampler."""
@@ -156,6 +163,7 @@ class Gpu:
         else:
             self.texture(texture).use(unit)
         self.sampler(texture.smooth, texture.mipmaps or len(texture.levels) > 1, texture.wrap, texture.anisotropy).use(unit)
+        self.sampled.add(unit)
 
     def sampler(self, smooth: bool, mipmaps: bool, wrap: str, anisotropy: float) -> Any:
         key = (smooth, mipmaps, wrap, anisotropy)
@@ -295,7 +303,7 @@ class Gpu:
             self.engine.recorder.refuse("rendering a scene")
         self._drawing = True
         try:
-            with self.device.hosted_state(), kept_state(self.ctx, self.device.hosted):
+            with self.device.hosted_state(), kept_state(self.ctx, self.device.hosted, self.sampled):
                 self.collect()
                 yield
         finally:

@@ -86,7 +86,7 @@ def draw_display(
 
         def bind() -> None:
             resolved.use(0)
-            g.ctx.clear_samplers(0, 1)
+            g.unsample(0)
 
         present(g, program, bind, framebuffer, size, 1.0)
     else:

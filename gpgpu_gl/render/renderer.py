@@ -40,6 +40,7 @@ def prepare(gpu: Gpu, root: Node, camera: Camera | None, size: tuple[int, int], 
 
 def _draw_shadows(view: View) -> None:
     ctx = view.gpu.ctx
+    view.gpu.engine.settle(moderngl.TEXTURE_FETCH_BARRIER_BIT)  # as in draw()
     for index, (number, light) in enumerate(view.shadow_cameras):
         framebuffer, depth = view.gpu.shadow_map(index, light.shadow_size)  # type: ignore[attr-defined]
         framebuffer.use()
@@ -117,6 +118,8 @@ def draw(
     view.defines["TONE"] = TONES[scene.tone] if tone is None else tone
     view.defines["CLAMP"] = int(clamp)
     view.defines["EXPOSED"] = int(scene.exposure != 1.0 and tone is None)
+    # Before the clear: a barrier after it would have llvmpipe write the cleared picture, and then draw into it.
+    view.gpu.engine.settle(moderngl.TEXTURE_FETCH_BARRIER_BIT)
     framebuffer.use()
     ctx.enable_direct(FRAMEBUFFER_SRGB) if encode else ctx.disable_direct(FRAMEBUFFER_SRGB)
     ctx.disable_direct(BLEND)
@@ -188,7 +191,7 @@ def _draw_sky(view: View) -> None:
 def _bind_environment(view: View, program: Program) -> None:
     if view.scene.environment is not None:
         prefiltered(view.gpu, view.scene.environment).use(_ENVIRONMENT)
-        view.gpu.ctx.clear_samplers(_ENVIRONMENT, _ENVIRONMENT + 1)
+        view.gpu.unsample(_ENVIRONMENT)
         program.bind("environment_map", _ENVIRONMENT)
 
 
@@ -219,7 +222,7 @@ def _draw(view: View, drawable: Mesh | Points, ids: bool, cull: str | None = Non
             view.gpu.bind_texture(_FIRST_MAP + n, texture)
     for n, depth in enumerate(view.shadows):
         depth.use(_FIRST_SHADOW + n)
-        ctx.clear_samplers(_FIRST_SHADOW + n, _FIRST_SHADOW + n + 1)
+        view.gpu.unsample(_FIRST_SHADOW + n)
         program.bind(f"shadow_map{n}", _FIRST_SHADOW + n)
     _bind_environment(view, program)
     if ids:

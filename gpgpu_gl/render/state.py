@@ -47,15 +47,20 @@ def _more_rows() -> list[Row]:
     ]
 
 
-def plain_state(ctx: moderngl.Context) -> None:
-    """What passes need, after a drawing: its switches off, and no samplers over the textures' own settings."""
+def plain_state(ctx: moderngl.Context, sampled: set[int]) -> None:
+    """What passes need, after a drawing: its switches off, and no samplers over the textures' own settings.
+
+    sampled: the units that have a sampler. Others are left alone: unbinding nothing still has the driver look anew.
+    """
     for switch in SWITCHES:
         ctx.disable_direct(switch)
-    ctx.clear_samplers(0, 16)
+    while sampled:
+        unit = sampled.pop()
+        ctx.clear_samplers(unit, unit + 1)
 
 
 @contextlib.contextmanager
-def kept_state(ctx: moderngl.Context, hosted: bool) -> Iterator[None]:
+def kept_state(ctx: moderngl.Context, hosted: bool, sampled: set[int]) -> Iterator[None]:
     """Within: any of these may be set. On leaving they are off, and a host's other settings are put back."""
     rows = _more_rows() if hosted else []
     values = [row.get() for row in rows]
@@ -66,7 +71,7 @@ def kept_state(ctx: moderngl.Context, hosted: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        plain_state(ctx)
+        plain_state(ctx, sampled)
         if believed is not None:
             ctx.front_face, ctx.cull_face = believed
         for row, value in zip(rows, values, strict=True):

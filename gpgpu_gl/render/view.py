@@ -86,7 +86,7 @@ def view_of(
     gpu: Gpu, root: Node, camera: Camera | None, size: tuple[int, int], crop: tuple[float, float, float, float] = WHOLE
 ) -> View:
     """Numbers nodes, lights and cameras, and has the device compute the matrices."""
-    plain_state(gpu.ctx)  # there may have been a drawing before, and the matrices are computed by a pass
+    plain_state(gpu.ctx, gpu.sampled)  # there may have been a drawing before, and the matrices are computed by a pass
     scene = as_scene(root)
     aspect = size[0] / size[1]
     if camera is None:

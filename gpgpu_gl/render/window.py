@@ -212,7 +212,7 @@ class Window:
 
             def bind() -> None:
                 texture.use(0)
-                g.ctx.clear_samplers(0, 1)
+                g.unsample(0)
 
             present(g, program, bind, target, size, 1.0, encode=False)
             if self.show_time and self._text is not None:
