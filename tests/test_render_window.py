@@ -78,7 +78,8 @@ class Live:
         return done.stdout
 
     def lines(self, word: str) -> list[list[str]]:
-        return [line.split() for line in self.log.read_text().splitlines() if line.startswith(word)]
+        whole = self.log.read_text().rpartition("\n")[0]  # the last line may be half written
+        return [line.split() for line in whole.splitlines() if line.startswith(word)]
 
     def at(self) -> np.ndarray:
         """Where the camera is, after what was sent so far has been seen."""
