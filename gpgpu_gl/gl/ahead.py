@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpgpu_gl.dtypes import FORMATS
+from gpgpu_gl.gl.grid import cores
 from gpgpu_gl.gl.start import EGL_LIBRARIES
 from gpgpu_gl.gl.state import GL_DITHER
 
@@ -45,10 +46,9 @@ class Ahead:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         off = os.environ.get(VARIABLE) == "0" or any(os.environ.get(name, "0").lower() in ("1", "true") for name in _OFF)
         usable = device.software and device.how == "egl" and not off
-        self.most = min(cores - 1, MOST_HELPERS) if usable else 0
+        self.most = min(cores() - 1, MOST_HELPERS) if usable else 0
         self.cold = False
         self.expecting = True  # the first recording, for which helpers start early
         self.helpers: list[_Helper] = []

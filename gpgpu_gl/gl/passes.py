@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
+from gpgpu_gl.gl.grid import cells, cores, extent, grid_width
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
 MOST_ACROSS = 32768  # work groups in one dimension; OpenGL promises 65,535
 LOCAL = (32, 1)  # work group of a compute pass
-BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time: a grid of tiles is cut into at least four such bins
 
 _FETCH, _IMAGE = moderngl.TEXTURE_FETCH_BARRIER_BIT, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT
 
@@ -90,6 +89,7 @@ class Engine:
         self.tuner = Tuner(device)
         self.ahead = Ahead(device)
         self.fetch_lod = int(device.software)  # llvmpipe samples faster than it fetches
+        self.threads = cores() if device.software else 1  # that a draw is shared out to in bins
         self.recorder: Recorder | None = None
         self.profiler: Any = None
         self._scratch: dict[Key, Storage] | None = None
@@ -257,7 +257,7 @@ class Engine:
             )
         storage, lay = p.outputs[0]
         total = cells(p)
-        width = grid_width(total, -(-p.view[2] // cols) if p.view else 1, self.device.max_texture_size)
+        width = grid_width(total, -(-p.view[2] // cols) if p.view else 1, self.device.max_texture_size, self.threads)
         grid = self._grid(width, -(-total // width), storage.dtype, layers)
         command = self._lower(replace(p, expression=None), "fragment")
         command.targets = [grid]
@@ -382,28 +382,3 @@ class Engine:
         self._framebuffers.clear()
         self.pool.trim()
         self.programs.release()
-
-
-def grid_width(total: int, column_blocks: int, max_side: int) -> int:
-    """Cells in one line of a fragment tile grid: whole blocks of rows, so that neighbours share what they fetch.
-
-    llvmpipe shades about two pixels more in each line of a picture: a grid 8 wide takes a fifth longer than one 64 wide.
-    """
-    width = column_blocks * -(-BIN // column_blocks)
-    width = min(width, max_side, total)
-    while width > 4 and -(-width // BIN) * -(-total // width // BIN) < 4:
-        width = -(-width // 2)
-    if -(-total // width) > max_side:
-        width = math.isqrt(total - 1) + 1
-    return width
-
-
-def extent(lay: Layout) -> tuple[int, int]:
-    """Width and height in texels of what a tensor takes of its texture (a planned texture may be larger)."""
-    return lay.width, -(-lay.texels // lay.width)
-
-
-def cells(p: Pass) -> int:
-    """Tiles of a tile pass."""
-    groups, rows, columns = p.view or (0, 0, 0)
-    return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])

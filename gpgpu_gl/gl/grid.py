@@ -1,0 +1,68 @@
+"""How many pixels a pass draws, and in which shape: a grid of cells, one for each tile."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from typing import TYPE_CHECKING
+
+from gpgpu_gl.layout import Layout
+
+if TYPE_CHECKING:
+    from gpgpu_gl.gl.passes import Pass
+
+BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time
+LINE_COST = 2  # pixels' worth of work that llvmpipe adds to each line of a bin
+WIDEST = 4 * BIN
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.lru_cache(maxsize=1024)
+def grid_width(total: int, column_blocks: int, max_side: int, threads: int) -> int:
+    """Cells in one line of a grid of `total` cells.
+
+    Whole blocks of column_blocks, so that neighbours share what they fetch, as long as the grid fits max_side; of these
+    the width whose bins keep `threads` threads equally busy.
+    """
+    most = min(max(WIDEST, column_blocks), max_side)
+    widths = [w for w in range(column_blocks, most + 1, column_blocks) if -(-total // w) <= max_side]
+    if column_blocks > total or not widths:
+        return min(total, max(BIN, math.isqrt(total - 1) + 1), max_side)
+    return min(total, min(widths, key=lambda w: (_time(w, -(-total // w), threads), -w)))
+
+
+def _time(width: int, height: int, threads: int) -> float:
+    """What the busiest of the threads does, each of which takes the next bin when it has done one."""
+    columns, rows = (_pieces(side) for side in (width, height))
+    busy = [0.0] * threads
+    for lines, count in rows:
+        for pixels, across in columns:
+            work = lines * (pixels + LINE_COST)
+            number = count * across
+            share, rest = divmod(number, threads)
+            busy = [b + share * work for b in sorted(busy)]
+            for i in range(rest):
+                busy[i] += work
+    return max(busy)
+
+
+def _pieces(side: int) -> list[tuple[int, int]]:
+    """(size, count) of the bins along a side."""
+    whole, rest = divmod(side, BIN)
+    return [piece for piece in ((BIN, whole), (rest, int(rest > 0))) if piece[1]]
+
+
+def extent(lay: Layout) -> tuple[int, int]:
+    """Width and height in texels of what a tensor takes of its texture (a planned texture may be larger)."""
+    return lay.width, -(-lay.texels // lay.width)
+
+
+def cells(p: Pass) -> int:
+    """Tiles of a tile pass."""
+    groups, rows, columns = p.view or (0, 0, 0)
+    return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])
