@@ -123,8 +123,8 @@ __all__ = [name for name in dir() if not name.startswith("_")]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the layers above at first use: gpgpu_gl.render and gpgpu_gl.pipeline."""
-    if name in ("render", "pipeline"):
+    """Imports the layers above at first use."""
+    if name in ("data", "io", "nn", "optim", "pipeline", "render"):
         import importlib
 
         return importlib.import_module(f"gpgpu_gl.{name}")

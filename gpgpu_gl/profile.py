@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gpgpu_gl.dtypes import float32
 from gpgpu_gl.gl.passes import Command, Engine
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.tensor import engine
@@ -20,7 +21,12 @@ from gpgpu_gl.tensor import engine
 
 @dataclass(slots=True)
 class Entry:
-    """One command: kernel, start and duration in ms on the GPU's own clock, invocations, bytes read and written."""
+    """One command: a draw or a dispatch.
+
+    start_ms, ms: on the GPU's own clock. fetches: texels that its invocations fetched, None where that was not counted;
+    a user's shader inside the emulated pipeline samples without being counted. flop: operations that its arithmetic needs
+    at least, 0 for pure movement. bytes_read, bytes_written: of the textures that it is given, each once. program: GL's name.
+    """
 
     kernel: str
     detail: str
@@ -30,33 +36,68 @@ class Entry:
     bytes_read: int
     bytes_written: int
     program: int
+    flop: float = 0.0
+    fetches: int | None = None
 
 
 class Profile:
     """What was issued inside `with profile() as p`: p.entries in order, p.table(), p.save("trace.json")."""
 
-    def __init__(self, current: Engine) -> None:
+    def __init__(self, current: Engine, fetches: bool = True) -> None:
         self.engine = current
+        self.fetches = fetches
         self.entries: list[Entry] = []
-        self._waiting: list[tuple[Command, int, float]] = []
+        self._waiting: list[tuple[Command, int, float, int | None]] = []
         self._begin = time.perf_counter()
 
     def issue(self, command: Command, issue: Any) -> None:
-        """Issues one command inside a timer query; on a software renderer waits for it and takes the host's clock."""
+        """Issues one command inside a timer query; on a software renderer waits for it and takes the host's clock.
+
+        A program that was never used runs once before, so that its compilation is not taken for the pass.
+        """
+        if command.program.program is None:
+            issue(command)
+            self.engine.ctx.finish()
         start = (time.perf_counter() - self._begin) * 1e3
         if self.engine.device.software:
             issue(command)
             self.engine.ctx.finish()  # llvmpipe rasterises later than a query would tell
-            self._add(command, start, (time.perf_counter() - self._begin) * 1e3 - start)
+            self._add(command, start, (time.perf_counter() - self._begin) * 1e3 - start, self._count(command))
             return
         gl = raw()
         query = int(np.ravel(gl.glGenQueries(1))[0])
         gl.glBeginQuery(gl.GL_TIME_ELAPSED, query)
         issue(command)
         gl.glEndQuery(gl.GL_TIME_ELAPSED)
-        self._waiting.append((command, query, start))
+        self._waiting.append((command, query, start, self._count(command)))
 
-    def _add(self, command: Command, start: float, ms: float) -> None:
+    def _count(self, command: Command) -> int | None:
+        """Texels that a command fetches: it runs once more, as a program that writes its count in place of its results.
+
+        At once, because later commands may write to its inputs. Outside of what is timed, but for what the device caches.
+        """
+        if not self.fetches:
+            return None
+        engine, program = self.engine, command.program
+        begin = time.perf_counter()
+        counting = engine.programs.get(program.kernel, (*program.defines.items(), ("COUNTED", 1)), program.path)
+        for name, unit in program.units.items():
+            counting.bind(name, unit)
+        if command.groups is None:
+            _, _, width, height = command.viewport
+        else:
+            width, height = (n * side for n, side in zip(command.groups, program.local, strict=True))
+        target = engine.pool.get(width, height, float32)
+        engine.upload(target, bytes(target.nbytes))  # invocations beyond the last texel write nothing
+        again = Command(
+            counting, command.inputs, command.uniforms, [target], command.groups, command.viewport, command.functions
+        )
+        engine.execute(again)
+        counts = np.frombuffer(engine.read(target), np.float32)[::4]
+        self._begin += time.perf_counter() - begin
+        return int(counts.sum(dtype=np.float64))
+
+    def _add(self, command: Command, start: float, ms: float, fetches: int | None) -> None:
         first = command.targets[0]
         if command.groups is None:
             invocations = first.width * first.height
@@ -73,14 +114,16 @@ class Profile:
                 sum(s.nbytes for _, s in command.inputs),
                 sum(s.nbytes for s in command.targets),
                 int(command.program.program.glo),
+                command.flop,
+                fetches,
             )
         )
 
     def finish(self) -> None:
         """Waits for the queries that are still under way."""
-        for command, query, start in self._waiting:
+        for command, query, start, fetches in self._waiting:
             gl = raw()
-            self._add(command, start, _nanoseconds(query) / 1e6)
+            self._add(command, start, _nanoseconds(query) / 1e6, fetches)
             gl.glDeleteQueries(1, [query])
         self._waiting.clear()
 
@@ -93,15 +136,16 @@ class Profile:
         """Time by kernel and variant, the costliest first."""
         rows: dict[tuple[str, str], list[float]] = {}
         for e in self.entries:
-            row = rows.setdefault((e.kernel, e.detail), [0, 0.0, 0, 0])
-            for i, value in enumerate((1, e.ms, e.invocations, e.bytes_read + e.bytes_written)):
+            row = rows.setdefault((e.kernel, e.detail), [0.0] * 6)
+            for i, value in enumerate((1, e.ms, e.invocations, e.fetches or 0, e.flop, e.bytes_read + e.bytes_written)):
                 row[i] += value
         total = self.total_ms or 1.0
-        lines = [f"{'kernel':<28}{'passes':>7}{'ms':>10}{'share':>7}{'invocations':>13}{'MB':>9}  variant"]
-        for (kernel, detail), (count, ms, invocations, size) in sorted(rows.items(), key=lambda r: -r[1][1])[:most]:
-            lines.append(
-                f"{kernel:<28}{count:>7.0f}{ms:>10.3f}{ms / total:>7.1%}{invocations:>13.0f}{size / 1e6:>9.2f}  {detail}"
-            )
+        titles = f"{'invocations':>13}{'fetches':>13}{'MFLOP':>10}{'GFLOP/s':>9}{'MB':>9}"
+        lines = [f"{'kernel':<28}{'passes':>7}{'ms':>10}{'share':>7}{titles}  variant"]
+        for (kernel, detail), (count, ms, invocations, fetches, flop, size) in sorted(rows.items(), key=lambda r: -r[1][1])[:most]:
+            counted = f"{fetches:>13.0f}" if self.fetches else f"{'-':>13}"
+            work = f"{counted}{flop / 1e6:>10.2f}{flop / ms / 1e6 if ms else 0:>9.1f}{size / 1e6:>9.2f}"
+            lines.append(f"{kernel:<28}{count:>7.0f}{ms:>10.3f}{ms / total:>7.1%}{invocations:>13.0f}{work}  {detail}")
         lines.append(f"{'total':<28}{len(self.entries):>7}{self.total_ms:>10.3f}")
         return "\n".join(lines)
 
@@ -119,6 +163,8 @@ class Profile:
                 "args": {
                     "variant": e.detail,
                     "invocations": e.invocations,
+                    "fetches": e.fetches,
+                    "flop": e.flop,
                     "bytes_read": e.bytes_read,
                     "bytes_written": e.bytes_written,
                     "program": e.program,
@@ -141,10 +187,13 @@ def _nanoseconds(query: int) -> int:
 
 
 @contextmanager
-def profile() -> Iterator[Profile]:
-    """Times every pass that is issued inside the block (each is waited for on software renderers)."""
+def profile(fetches: bool = True) -> Iterator[Profile]:
+    """Times every pass that is issued inside the block (each is waited for on software renderers).
+
+    fetches: counts the texels that each fetches, too, by running it a second time.
+    """
     current = engine()
-    found = Profile(current)
+    found = Profile(current, fetches)
     before, current.profiler = current.profiler, found
     try:
         yield found

@@ -17,6 +17,7 @@ import numpy as np
 from gpgpu_gl.bench import network, workloads
 from gpgpu_gl.bench.ceilings import Ceilings, measure
 from gpgpu_gl.bench.timing import median_ms
+from gpgpu_gl.profile import profile
 from gpgpu_gl.tensor import device
 
 Row = dict[str, Any]
@@ -91,7 +92,13 @@ def _references(
 
 
 def _row(workload: workloads.Workload, path: str, ceilings: Ceilings, reference: dict[str, float], seconds: float) -> Row:
-    ms = median_ms(workload.ours(), device().ctx.finish, seconds)
+    ours = workload.ours()
+    ms = median_ms(ours, device().ctx.finish, seconds)
+    with profile() as counted:
+        ours()
+    fetches = sum(e.fetches or 0 for e in counted.entries)
+    written = sum(e.bytes_written for e in counted.entries)
+    work = workload.flop / ceilings.gflops + fetches / ceilings.gfetches + written / ceilings.written
     gflops = workload.flop / ms / 1e6
     gbytes = (workload.read + workload.written) / ms / 1e6
     moved = workload.read / ceilings.read + workload.written / ceilings.written
@@ -103,6 +110,8 @@ def _row(workload: workloads.Workload, path: str, ceilings: Ceilings, reference:
         "gflops": gflops,
         "gbytes": gbytes,
         "ceiling_fraction": bound / ms,
+        "fetches": fetches,
+        "roofline_fraction": work / 1e6 / ms,
         "vs_numpy": ms / reference["numpy"] if "numpy" in reference else None,
         "vs_torch": ms / reference["torch"] if "torch" in reference else None,
     }
@@ -139,6 +148,7 @@ def _text(row: Row) -> str:
         parts.append(f"{row['ms']:>10.3f} ms")
     if row.get("gflops"):
         parts.append(f"{row['gflops']:>8.1f} GFLOP/s {row['gbytes']:>6.1f} GB/s {row['ceiling_fraction']:>6.0%} of the ceiling")
+        parts.append(f" {row['fetches'] / 1e6:>7.2f} M fetches, {row['roofline_fraction']:>4.0%} of the roofline")
     for name in ("vs_numpy", "vs_torch", "vs_bare_moderngl", "vs_needed"):
         if row.get(name) is not None:
             parts.append(f"  {row[name]:.2f} x {name[3:].replace('_', ' ')}")

@@ -13,6 +13,9 @@ from gpgpu_gl.dtypes import FORMATS
 from gpgpu_gl.gl.pool import Storage
 from gpgpu_gl.layout import Layout
 
+_OPERATION = re.compile(r"&&|\|\||[<>=!]=|[-+*/%<>?]|\b[A-Za-z_]\w*(?=\()")
+_CONVERSION = re.compile(r"\b(float|int|bool|uint|if)(?=\()")
+
 SAME, LINEAR, CONSTANT, REPEAT, STRIDED, STRIDED_LAST, PRODUCED, REPEAT_POWER, _, HELD = range(10)
 
 Operand = tuple[Storage, Layout]
@@ -41,6 +44,11 @@ class Expression:
     operands: tuple[Any, ...]
     args: tuple[str, ...]
     prelude: str = ""
+
+    @property
+    def operations(self) -> int:
+        """Operators and functions in the text, but for conversions: what it costs for each element."""
+        return len(_OPERATION.findall(self.prelude + " " + self.expr)) - len(_CONVERSION.findall(self.prelude + " " + self.expr))
 
     def lower(self, out: Layout) -> tuple[dict[str, Operand], dict[str, str | int], dict[str, Any]]:
         """Inputs, defines and uniforms with which lib/expression.glsl evaluates it for an output of that layout."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ class Pass:
     pass may have several, all of one size. view: None for a point pass (one texel of each output an invocation), else
     how a tile pass sees its output, (groups, rows, columns in texels). tile: rows and columns of texels of a tile.
     expression: what an elementwise pass evaluates; for any other kernel its epilogue, through which the kernel's result
-    goes before it is written.
+    goes before it is written. flop: operations that the kernel's arithmetic needs at least, the expression's not counted.
     """
 
     kernel: str
@@ -56,6 +57,7 @@ class Pass:
     view: tuple[int, int, int] | None = None
     tile: tuple[int, int] = (1, 1)
     expression: Expression | None = None
+    flop: float = 0.0
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class Command:
     """A pass made ready for one path: its program, textures by unit, uniforms, targets, and work groups (compute).
 
     functions: uniforms whose values are asked for each time the command is issued. viewport: of a draw, x, y, width
-    and height in texels.
+    and height in texels. flop: operations that it needs at least.
     """
 
     program: Program
@@ -73,6 +75,7 @@ class Command:
     groups: tuple[int, int] | None = None
     viewport: tuple[int, int, int, int] = (0, 0, 1, 1)
     functions: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    flop: float = 0.0
 
 
 class Engine:
@@ -222,7 +225,8 @@ class Engine:
             program.bind(name, unit)
         fixed = [(name, value) for name, value in uniforms.items() if not callable(value)]
         functions = [(name, value) for name, value in uniforms.items() if callable(value)]
-        return Command(program, bound, fixed, targets, functions=functions)
+        flop = p.flop + (p.expression.operations * math.prod(out.shape) if p.expression is not None else 0)
+        return Command(program, bound, fixed, targets, functions=functions, flop=flop)
 
     def _dispatch(self, p: Pass) -> Command:
         command = self._lower(p, "compute")
@@ -276,11 +280,12 @@ class Engine:
     def issue(self, command: Command) -> None:
         """Binds, sets and draws or dispatches one command, after the barriers that its textures need."""
         if self.profiler is not None:
-            self.profiler.issue(command, self._issue)
+            self.profiler.issue(command, self.execute)
         else:
-            self._issue(command)
+            self.execute(command)
 
-    def _issue(self, command: Command) -> None:
+    def execute(self, command: Command) -> None:
+        """issue(), unprofiled."""
         # Replays spend their time here: one loop binds and looks for passes whose results need a barrier.
         program, targets, groups = command.program, command.targets, command.groups
         if program.program is None:
@@ -325,7 +330,7 @@ class Engine:
         start = time.perf_counter()
         self.ahead.ready(command.program)
         command.program.link()
-        self._issue(command)
+        self.execute(command)
         self.ahead.ran(command.program, time.perf_counter() - start)
 
     def _target(self, targets: list[Storage]) -> Any:

@@ -31,6 +31,7 @@ class Program:
     def __init__(self, ctx: moderngl.Context, kernel: str, defines: Defines, path: str) -> None:
         self.ctx = ctx
         self.kernel = kernel
+        self.defines = defines
         self.path = path
         self.detail = str(defines.get("EXPR", "")) if kernel == "elementwise" or defines.get("EPILOGUE") else ""
         self.local = (int(defines.get("LOCAL_X", 1)), int(defines.get("LOCAL_Y", 1)))

@@ -5,6 +5,7 @@ A variant is a tuple of whole numbers, for the tuner; PLAIN stands for the plain
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,11 @@ def _balanced(length: int, most: int, multiple: int = 1) -> int:
     return -(-piece // multiple) * multiple
 
 
+def _flop(w: tuple[int, ...], result: Tensor) -> float:
+    """Operations of a convolution and of either of its gradients: w (KH, KW, C_in / groups, C_out), result (N, OH, OW, C_out)."""
+    return 2.0 * math.prod(w[:3]) * result.size
+
+
 def _shape(x: Tensor, w: tuple[int, ...], geo: Geometry) -> tuple[int, ...]:
     """What the tuner tells shapes apart by."""
     return (*x.shape, *w, *geo.image, *geo.stride, *geo.dilation, *geo.border, *geo.end)
@@ -82,7 +88,8 @@ def images(
         if variant == PLAIN:
             defines, uniforms = _plain(w.shape[2], w.shape[3] // groups, groups, geo)
             inputs = {"g" if gradient else "x": x.operand, "w": w.operand}
-            engine().run(Pass(name, inputs, (out.operand,), defines, uniforms, expression=epilogue))
+            flop = _flop(w.shape, x if gradient else out)
+            engine().run(Pass(name, inputs, (out.operand,), defines, uniforms, expression=epilogue, flop=flop))
         else:
             engine().run(_image_pass(x, w, out, geo, gradient, variant, epilogue))
 
@@ -174,7 +181,8 @@ def _image_pass(
     uniforms = geo.uniforms | {"in_each": w.shape[2], "steps": x.layout.columns}
     view = (out.shape[0] * out.shape[1], width, out.layout.columns)
     inputs = {"x": x.operand, "w": w.operand}
-    return Pass("conv2d_tile", inputs, (out.operand,), defines, uniforms, view, (rows, cols), epilogue)
+    flop = _flop(w.shape, x if gradient else out)
+    return Pass("conv2d_tile", inputs, (out.operand,), defines, uniforms, view, (rows, cols), epilogue, flop)
 
 
 # --- the gradient with respect to the weights ------------------------------------------------------------------------
@@ -207,7 +215,8 @@ def _plain_weights(x: Tensor, g: Tensor, shape: tuple[int, ...], dtype: np.dtype
     parts = new((shares, *shape), dtype if shares == 1 else float32)
     defines, uniforms = _plain(shape[2], shape[3] // groups, groups, geo)
     uniforms |= {"batch": batch, "per_share": per_share}
-    engine().run(Pass("conv2d_weight_grad", {"x": x.operand, "g": g.operand}, (parts.operand,), defines, uniforms))
+    inputs = {"x": x.operand, "g": g.operand}
+    engine().run(Pass("conv2d_weight_grad", inputs, (parts.operand,), defines, uniforms, flop=_flop(shape, g)))
     return reduce(parts, "sum", 0, False, dtype)
 
 
@@ -296,8 +305,10 @@ def _tiled_weights(
     view = (shares * geo.window[0], part_rows, columns)
     inputs = {"x": x.operand, "g": g.operand}
     tile = (taps * lanes, cols)
-    engine().run(Pass("conv2d_weight_grad_tile", inputs, (parts.operand,), defines, uniforms, view, tile))
+    flop = _flop(shape, g)
+    engine().run(Pass("conv2d_weight_grad_tile", inputs, (parts.operand,), defines, uniforms, view, tile, flop=flop))
     out = new(shape, dtype)
     uniforms = geo.uniforms | {"in_each": c_in, "shares": shares, "part_rows": part_rows}
-    engine().run(Pass("conv2d_weight_grad_sum", {"parts": parts.operand}, (out.operand,), order, uniforms))
+    sums = float(shares * out.size)
+    engine().run(Pass("conv2d_weight_grad_sum", {"parts": parts.operand}, (out.operand,), order, uniforms, flop=sums))
     return out

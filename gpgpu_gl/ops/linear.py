@@ -65,13 +65,14 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
         "b_rows": b.shape[-2] if b.ndim > 2 else 0,
     }
     inputs = {"a": a.operand, "b": b.operand}
+    flop = 2.0 * groups * m * k * n
 
     def run(variant: tuple[int, int, int]) -> Tensor:
         rows, cols, shares = variant
         target = out if shares == 1 else new((*batch, shares, m, n), float32)
         shared = defines | {"SHARES": shares}
         view = (groups * shares, m, n4)
-        engine().run(Pass("matmul", inputs, (target.operand,), shared, uniforms, view=view, tile=(rows, cols)))
+        engine().run(Pass("matmul", inputs, (target.operand,), shared, uniforms, view, (rows, cols), flop=flop))
         return target if shares == 1 else reduce(target, "sum", len(batch), False, dtype)
 
     shape = (groups, m, k, n, int(transpose_a), int(transpose_b))

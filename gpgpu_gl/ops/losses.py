@@ -60,7 +60,8 @@ def _labels_pass(
         peaks, sums = exponential_sums(x, -1)
         inputs["peaks"], inputs["sums"] = peaks.operand, sums.operand
         defines["ROWS_KNOWN"] = 1
-    engine().run(Pass(kernel, inputs, (out.operand,), defines, {"weight": weight, "smoothing": smoothing}))
+    uniforms = {"weight": weight, "smoothing": smoothing}
+    engine().run(Pass(kernel, inputs, (out.operand,), defines, uniforms, flop=5.0 * x.size))
 
 
 def _vjp_g(h: Tensor, out: Tensor, g: Tensor, x: Tensor, labels: Tensor, **attributes: Any) -> Tensor:

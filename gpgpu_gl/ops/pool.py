@@ -41,7 +41,9 @@ def _pool(
         found["CHANNELS"] = channels
         view = (shape[0] * geo.result[0], geo.window[0], geo.image[1] * channels)
         tile = (geo.window[0], geo.window[1] * channels)
-    engine().run(Pass(kernel, inputs, (out.operand,), found, geo.uniforms, view, tile))
+    # A comparison or addition for each element of each window.
+    flop = float(math.prod((shape[0], *geo.result, *geo.window, shape[3])))
+    engine().run(Pass(kernel, inputs, (out.operand,), found, geo.uniforms, view, tile, flop=flop))
     return out
 
 

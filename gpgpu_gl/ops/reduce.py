@@ -49,7 +49,8 @@ def _rows(
         wide = float32 if dtype.kind == "f" else dtype
         out = new((groups, chunks * inner, last), dtype if chunks == 1 else wide)
         uniforms = {"length_": length, "inner": inner, "columns": columns, "chunk": chunk, "chunks": chunks}
-        engine().run(Pass("reduce_rows", {"x": x.operand}, (out.operand,), _defines(kind, scalar, masked), uniforms))
+        defines, flop = _defines(kind, scalar, masked), float(x.size)
+        engine().run(Pass("reduce_rows", {"x": x.operand}, (out.operand,), defines, uniforms, flop=flop))
         if chunks == 1:
             return out
         x, length, masked = out, chunks, False
@@ -117,7 +118,7 @@ def _last(x: Tensor, kind: str, outer: tuple[int, ...], rows: int, dtype: np.dty
     shape = (*outer, 1) if keep else outer
     out = new(shape, dtype if final else _wide(dtype))
     defines = _defines(kind, scalar, masked) | {"PACKED": int(not keep and bool(outer))}
-    engine().run(Pass("reduce_last", {"x": x.operand}, (out.operand,), defines, {"run": run}))
+    engine().run(Pass("reduce_last", {"x": x.operand}, (out.operand,), defines, {"run": run}, flop=float(x.size)))
     return out
 
 

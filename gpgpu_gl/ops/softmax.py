@@ -70,7 +70,7 @@ def _exponential_sums(
         inputs = {"x": x.operand} if sums is None else {"x": x.operand, "sums": sums.operand}
         defines = {"SUMS": int(sums is not None), "LANES": int(lanes and done), "MASKED": mask}
         uniforms = {"length_": length, "inner": inner, "columns": columns, "chunk": chunk, "chunks": chunks}
-        engine().run(Pass("logsumexp", inputs, (outputs[0].operand, outputs[1].operand), defines, uniforms))
+        engine().run(Pass("logsumexp", inputs, (outputs[0].operand, outputs[1].operand), defines, uniforms, flop=4.0 * x.size))
         x, sums = outputs
         if done:
             return x, sums
@@ -104,7 +104,8 @@ def _softmax_pass(x: Tensor, axis: Axes, log: bool) -> Tensor:
         return new(x.shape, x.dtype)
     if normalise_axes(axis, x.ndim) == (x.ndim - 1,) and x.layout.columns <= SHORT_ROW:
         out = new(x.shape, x.dtype)
-        engine().run(Pass("softmax", {"x": x.operand}, (out.operand,), {"LOG": int(log), "MASKED": masked(x)}))
+        defines = {"LOG": int(log), "MASKED": masked(x)}
+        engine().run(Pass("softmax", {"x": x.operand}, (out.operand,), defines, flop=5.0 * x.size))
         return out
     peaks, sums = exponential_sums(x, axis)
     shifted = "(is_inf(x1) ? x0 : x0 - x1)"

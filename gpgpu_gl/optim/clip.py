@@ -31,7 +31,8 @@ def squared_norm(tensors: list[Tensor]) -> Tensor:
         if sums is not None:
             inputs["carry"] = sums.operand
         defines = {"OPERANDS": len(part), "CARRIED": int(sums is not None)}
-        engine().run(Pass("squared_norm", inputs, (out.operand,), defines, uniforms))
+        flop = 2.0 * sum(t.size for t in part)
+        engine().run(Pass("squared_norm", inputs, (out.operand,), defines, uniforms, flop=flop))
         sums = out
     return reduce(sums, "sum", None, False, float32)  # type: ignore[arg-type]
 

@@ -38,6 +38,7 @@ class Optimizer:
 
     kernel = ""
     samplers: Mapping[str, str] = {}  # the kernel's name for each state tensor
+    operations = 0  # of the kernel's arithmetic, for each element
 
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         self.defaults = defaults
@@ -147,7 +148,8 @@ class Optimizer:
         lay = out[1]
         same = all(o[1].width == lay.width and o[1].height == lay.height for o in inputs.values())
         defines = {**options, "SAME": int(same), "PADDED": int(lay.last % 4 != 0)}
-        engine().run(Pass(self.kernel, inputs, tuple(outputs), defines, state.uniforms))
+        flop = float(self.operations * p.size)
+        engine().run(Pass(self.kernel, inputs, tuple(outputs), defines, state.uniforms, flop=flop))
         p.replace(updated)
         for name, made in zip(names, fresh, strict=True):
             tensors[name].replace(made)

@@ -18,6 +18,7 @@ class SGD(Optimizer):
     """
 
     kernel = "sgd"
+    operations = 5
     samplers = {"momentum_buffer": "velocity"}
 
     def __init__(
@@ -69,6 +70,7 @@ class Adam(Optimizer):
     """
 
     kernel = "adam"
+    operations = 17
     samplers = {"exp_avg": "mean", "exp_avg_sq": "square", "max_exp_avg_sq": "peak"}
     decoupled = False
 
@@ -145,6 +147,7 @@ class RMSprop(Optimizer):
     """
 
     kernel = "rmsprop"
+    operations = 12
     samplers = {"square_avg": "square", "grad_avg": "mean", "momentum_buffer": "velocity"}
 
     def __init__(

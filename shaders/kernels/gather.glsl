@@ -16,5 +16,6 @@ void point(ivec2 p) {
   int id = (group * row_blocks + row / ROWS) * column_blocks + column / COLS;
   int grid_y = quotient(id, grid_width);
   int layer = (row % ROWS) * COLS + column % COLS;
+  COUNT_FETCH
   o0 = texelFetch(layers, ivec3(id - grid_y * grid_width, grid_y, layer), 0);
 }

@@ -13,7 +13,7 @@
 vec2 cursor_at(sampler2D s, ivec2 p) { return (vec2(p) + 0.5) * (1.0 / vec2(textureSize(s, 0))); }
 float step_x(sampler2D s, int texels) { return float(texels) * (1.0 / float(textureSize(s, 0).x)); }
 float step_y(sampler2D s, int texels) { return float(texels) * (1.0 / float(textureSize(s, 0).y)); }
-vec4 read(sampler2D s, vec2 cursor) { return textureLod(s, cursor, 0.0); }
+vec4 read(sampler2D s, vec2 cursor) { COUNT_FETCH return textureLod(s, cursor, 0.0); }
 #else
 #define CURSOR ivec2
 #define STEP int
@@ -22,5 +22,5 @@ vec4 read(sampler2D s, vec2 cursor) { return textureLod(s, cursor, 0.0); }
 ivec2 cursor_at(sampler2D s, ivec2 p) { return p; }
 int step_x(sampler2D s, int texels) { return texels; }
 int step_y(sampler2D s, int texels) { return texels; }
-vec4 read(sampler2D s, ivec2 cursor) { return texelFetch(s, cursor, 0); }
+vec4 read(sampler2D s, ivec2 cursor) { COUNT_FETCH return texelFetch(s, cursor, 0); }
 #endif

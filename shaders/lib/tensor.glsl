@@ -9,23 +9,34 @@
 //
 // Options: FETCH_LOD  read through textureLod at texel centres instead of texelFetch (equal, since all
 //                     textures are sampled nearest; which is faster depends on the device).
+//          COUNTED    1: the pass writes how many texels each invocation fetched, in place of its results.
 
 #include "lib/divide.glsl"
 
 #default FETCH_LOD 0
+#default COUNTED 0
+
+#if COUNTED
+int fetched = 0;
+#define COUNT_FETCH fetched++;
+#else
+#define COUNT_FETCH
+#endif
 
 uniform ivec4 o_layout;  // of the output
 
 #if FETCH_LOD
 vec4 fetch(sampler2D s, ivec2 p) {
+  COUNT_FETCH
   return textureLod(s, (vec2(p) + 0.5) * (1.0 / vec2(textureSize(s, 0))), 0.0);
 }
 ivec4 fetch(isampler2D s, ivec2 p) {
+  COUNT_FETCH
   return textureLod(s, (vec2(p) + 0.5) * (1.0 / vec2(textureSize(s, 0))), 0.0);
 }
 #else
-vec4 fetch(sampler2D s, ivec2 p) { return texelFetch(s, p, 0); }
-ivec4 fetch(isampler2D s, ivec2 p) { return texelFetch(s, p, 0); }
+vec4 fetch(sampler2D s, ivec2 p) { COUNT_FETCH return texelFetch(s, p, 0); }
+ivec4 fetch(isampler2D s, ivec2 p) { COUNT_FETCH return texelFetch(s, p, 0); }
 #endif
 
 // Address of linear texel t.

@@ -17,12 +17,23 @@ layout(local_size_x = LOCAL_X, local_size_y = LOCAL_Y) in;
 #if OUTPUTS
 uniform ivec2 o_size;
 #unroll n 0 OUTPUTS
+#if !COUNTED
 layout(o$(n)_FORMAT, binding = $n) writeonly uniform o$(n)_IMAGE image$n;
+#endif
 o$(n)_TEXEL o$n;
 #endunroll
 #else
+#if !COUNTED
 layout(o0_FORMAT) writeonly uniform o0_IMAGE image0;
+#endif
 uniform int grid_width;
+#endif
+#if COUNTED
+layout(rgba32f, binding = 0) writeonly uniform image2D counts;
+#define MAIN_STORE(image, p, value) value
+void write_count() { imageStore(counts, ivec2(gl_GlobalInvocationID.xy), vec4(float(fetched), 0.0, 0.0, 0.0)); }
+#else
+#define MAIN_STORE(image, p, value) imageStore(image, p, value)
 #endif
 
 #include $KERNEL
@@ -53,8 +64,11 @@ void main() {
 #ifdef o$(n)_HALF
   o$n = to_half(o$n);
 #endif
-  imageStore(image$n, p, o$n);
+  MAIN_STORE(image$n, p, o$n);
 #endunroll
+#if COUNTED
+  write_count();
+#endif
 }
 #else
 void main() {
@@ -76,12 +90,15 @@ void main() {
     HOLD(at.z + $j);
 #unroll i 0 ROWS
 #if FOLDED
-    if (at.y + $i < view.y) imageStore(image0, address(o_layout, t$i + $j), FINAL(address(o_layout, t$i + $j), t$i + $j, acc[$i * COLS + $j]));
+    if (at.y + $i < view.y) MAIN_STORE(image0, address(o_layout, t$i + $j), FINAL(address(o_layout, t$i + $j), t$i + $j, acc[$i * COLS + $j]));
 #else
-    if (at.y + $i < view.y) imageStore(image0, p$i + ivec2($j, 0), FINAL(p$i + ivec2($j, 0), t$i + $j, acc[$i * COLS + $j]));
+    if (at.y + $i < view.y) MAIN_STORE(image0, p$i + ivec2($j, 0), FINAL(p$i + ivec2($j, 0), t$i + $j, acc[$i * COLS + $j]));
 #endif
 #endunroll
   }
 #endunroll
+#if COUNTED
+  write_count();
+#endif
 }
 #endif

@@ -12,13 +12,19 @@
 #include "lib/tile.glsl"
 #include "lib/half.glsl"
 
+#if COUNTED
+#define MAIN_OUT(n)
+layout(location = 0) out vec4 counted;
+#else
+#define MAIN_OUT(n) layout(location = n) out
+#endif
 #if OUTPUTS
 #unroll n 0 OUTPUTS
-layout(location = $n) out o$(n)_TEXEL o$n;
+MAIN_OUT($n) o$(n)_TEXEL o$n;
 #endunroll
 #else
 #unroll n 0 ROWS*COLS
-layout(location = $n) out o0_TEXEL layer$n;
+MAIN_OUT($n) o0_TEXEL layer$n;
 #endunroll
 uniform int grid_width;
 #endif
@@ -41,6 +47,9 @@ void main() {
   o$n = to_half(o$n);
 #endif
 #endunroll
+#if COUNTED
+  counted = vec4(float(fetched), 0.0, 0.0, 0.0);
+#endif
 }
 #else
 void main() {
@@ -59,6 +68,9 @@ void main() {
 #unroll n 0 ROWS*COLS
   layer$n = to_half(layer$n);
 #endunroll
+#endif
+#if COUNTED
+  counted = vec4(float(fetched), 0.0, 0.0, 0.0);
 #endif
 }
 #endif
