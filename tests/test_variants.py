@@ -51,6 +51,22 @@ def test_every_matmul_variant_computes_the_product(path, tuner):
             np.testing.assert_allclose(ours.numpy(), want, rtol=1e-5, atol=bound, err_msg=f"{variant} {a.shape} {b.shape}")
 
 
+def test_hardware_multiplies_large_matrices_through_shared_memory(device, tuner, monkeypatch):
+    if "compute" not in device.paths:
+        pytest.skip("no compute path")
+    gg.device("compute")
+    monkeypatch.setattr(device, "software", False)
+    x, w, bias = floats(70, 33), floats(33, 130), floats(130)
+    run = gg.compile(lambda a, b: gg.relu(gg.matmul(a, b) + gg.tensor(bias)))
+    with gg.profile(fetches=False) as p:
+        found = run(gg.tensor(x), gg.tensor(w)).numpy()
+    assert [e.kernel for e in p.entries] == ["matmul_shared"]  # several blocks, none full, and an epilogue
+    np.testing.assert_allclose(found, np.maximum(x @ w + bias, 0), rtol=1e-5, atol=1e-5)
+    with gg.profile(fetches=False) as p:
+        gg.tensor(x[:20]) @ gg.tensor(w)
+    assert [e.kernel for e in p.entries][:1] == ["matmul"]
+
+
 def test_tuning_keeps_the_fastest_and_finds_it_again(path, tuner, monkeypatch):
     times = iter(float(t) for t in range(1000))
     monkeypatch.setattr(tuner, "_time", lambda variant, trial: 0.0 if tuple(variant) == (4, 1, 1) else next(times) + 1)

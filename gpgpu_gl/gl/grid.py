@@ -66,3 +66,10 @@ def cells(p: Pass) -> int:
     """Tiles of a tile pass."""
     groups, rows, columns = p.view or (0, 0, 0)
     return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])
+
+
+def blocks(p: Pass) -> int:
+    """Work groups of a tile pass that shares memory."""
+    groups, rows, columns = p.view or (0, 0, 0)
+    across, down = p.block or (1, 1)
+    return groups * -(-rows // (p.tile[0] * down)) * -(-columns // (p.tile[1] * across))

@@ -16,7 +16,7 @@ from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
-from gpgpu_gl.gl.grid import cells, cores, extent, grid_width
+from gpgpu_gl.gl.grid import blocks, cells, cores, extent, grid_width
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
@@ -45,6 +45,7 @@ class Pass:
     kernel: the shader file's stem. inputs: sampler name to (storage, layout). outputs: each (storage, layout); a point
     pass may have several, all of one size. view: None for a point pass (one texel of each output an invocation), else
     how a tile pass sees its output, (groups, rows, columns in texels). tile: rows and columns of texels of a tile.
+    block: tiles that a work group computes together, (columns, rows) of them, for kernels that share memory (compute only).
     expression: what an elementwise pass evaluates; for any other kernel its epilogue, through which the kernel's result
     goes before it is written. flop: operations that the kernel's arithmetic needs at least, the expression's not counted.
     """
@@ -58,6 +59,7 @@ class Pass:
     tile: tuple[int, int] = (1, 1)
     expression: Expression | None = None
     flop: float = 0.0
+    block: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -217,7 +219,9 @@ class Engine:
         out = p.outputs[0][1]
         uniforms["o_layout"] = out.uniform
         if path == "compute":
-            defines["LOCAL_X"], defines["LOCAL_Y"] = LOCAL
+            defines["LOCAL_X"], defines["LOCAL_Y"] = p.block or LOCAL
+            if p.block is not None:
+                defines["BLOCKED"] = 1
             if p.view is not None:
                 defines["FOLDED"] = int(out.width % p.view[2] != 0)
         program = self.programs.get(p.kernel, tuple(sorted(defines.items())), path)
@@ -237,9 +241,9 @@ class Engine:
             command.uniforms.append(("o_size", (width, height)))
             command.groups = (-(-width // LOCAL[0]), -(-height // LOCAL[1]))
         else:
-            total = -(-cells(p) // (LOCAL[0] * LOCAL[1]))
+            total = blocks(p) if p.block is not None else -(-cells(p) // (LOCAL[0] * LOCAL[1]))
             across = min(total, MOST_ACROSS)
-            command.uniforms.append(("grid_width", across * LOCAL[0]))
+            command.uniforms.append(("grid_width", across if p.block is not None else across * LOCAL[0]))
             command.groups = (across, -(-total // across))
         return command
 

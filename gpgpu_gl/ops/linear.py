@@ -15,19 +15,28 @@ from gpgpu_gl.ops.reduce import reduce, unbroadcast
 from gpgpu_gl.ops.shape import broadcast_to, reshape
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
+SHARED = (8, 2, 0)  # the tiles of matmul_shared.glsl, which blocks of BLOCK tiles compute together
+BLOCK = (32, 8)
 # Variants by path: rows and columns of texels of a tile, and the parts that K is split into (summed afterwards).
 VARIANTS: dict[str, tuple[tuple[int, int, int], ...]] = {
-    "compute": tuple((r, c, s) for r, c in ((24, 4), (16, 4), (16, 2), (8, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
+    "compute": (
+        *tuple((r, c, s) for r, c in ((24, 4), (16, 4), (16, 2), (8, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
+        SHARED,
+    ),
     "fragment": tuple((r, c, s) for r, c in ((8, 1), (4, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
 }
 FEW_TILES = 64  # fewer leave lanes idle: take smaller tiles, then split K
-WORTH_COMPILING = 1 << 26  # multiply-adds from which the largest tile, half a second to compile on a CPU, pays for itself
+WORTH_COMPILING = (
+    1 << 26
+)  # multiply-adds from which the largest tile, half a second to compile on a CPU, pays for itself
 SHORT_K = 128  # a share of K that is not worth a further split
 
 
 def _default(groups: int, m: int, n4: int, k: int) -> tuple[int, int, int]:
     """A sound choice without measuring: the largest tile that the output fills, K split where even small ones do not."""
-    variants = VARIANTS[device().path]
+    if device().path == "compute" and not device().software and m >= BLOCK[1] * SHARED[0] and n4 >= BLOCK[0]:
+        return SHARED
+    variants = [v for v in VARIANTS[device().path] if v != SHARED]
     largest = 64 if groups * m * n4 * 4 * k >= WORTH_COMPILING else 16
     tiles = list(dict.fromkeys((r, c) for r, c, _ in variants if r * c <= largest))
     rows, cols = tiles[-1]
@@ -69,6 +78,13 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
 
     def run(variant: tuple[int, int, int]) -> Tensor:
         rows, cols, shares = variant
+        if variant == SHARED:
+            flips = {name: defines[name] for name in ("TRANSPOSE_A", "TRANSPOSE_B")}
+            tile, view = (rows, cols), (groups, m, n4)
+            engine().run(
+                Pass("matmul_shared", inputs, (out.operand,), flips, uniforms, view, tile, flop=flop, block=BLOCK)
+            )
+            return out
         target = out if shares == 1 else new((*batch, shares, m, n), float32)
         shared = defines | {"SHARES": shares}
         view = (groups * shares, m, n4)
@@ -76,16 +92,24 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
         return target if shares == 1 else reduce(target, "sum", len(batch), False, dtype)
 
     shape = (groups, m, k, n, int(transpose_a), int(transpose_b))
-    variants = [v for v in VARIANTS[device().path] if v[2] == 1 or k // v[2] >= 32]
+    variants = [v for v in VARIANTS[device().path] if v[2] <= 1 or k // v[2] >= 32]
     return run(engine().tuner.pick("matmul", shape, variants, _default(groups, m, n4, k), run))
 
 
-def _vjp_a(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    found = _matmul(b, g, transpose_a=transpose_b, transpose_b=True) if transpose_a else _matmul(g, b, transpose_b=not transpose_b)
+def _vjp_a(
+    g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False
+) -> Tensor:
+    found = (
+        _matmul(b, g, transpose_a=transpose_b, transpose_b=True)
+        if transpose_a
+        else _matmul(g, b, transpose_b=not transpose_b)
+    )
     return unbroadcast(found, a.shape)
 
 
-def _vjp_b(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+def _vjp_b(
+    g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False
+) -> Tensor:
     if transpose_b:
         return unbroadcast(_matmul(g, a, transpose_a=True, transpose_b=transpose_a), b.shape)
     return unbroadcast(_matmul(a, g, transpose_a=not transpose_a), b.shape)

@@ -2,12 +2,15 @@
 //
 // Options: FOLDED  1 where a row of the view may be folded over two lines of the output's texture
 //          oN_HALF where output N has half precision: it is rounded, not cut
+//          BLOCKED 1: neighbouring tiles belong to one work group, LOCAL_Y blocks of rows by LOCAL_X of columns, the columns
+//                  of one tile being LOCAL_X apart, so that neighbours read and write neighbours
 
 #require OUTPUTS  outputs of a point kernel, 0 for a tile kernel
 #require KERNEL   the kernel's file
 #require LOCAL_X  work group size
 #require LOCAL_Y
 #default FOLDED 0
+#default BLOCKED 0
 #include "lib/tensor.glsl"
 #include "lib/tile.glsl"
 #include "lib/half.glsl"
@@ -71,8 +74,22 @@ void main() {
 #endif
 }
 #else
+#if BLOCKED
+#define COLUMN_STEP LOCAL_X
+ivec3 own_cell() {
+  int block = int(gl_WorkGroupID.y) * grid_width + int(gl_WorkGroupID.x);
+  int across = (view.z + LOCAL_X * COLS - 1) / (LOCAL_X * COLS), down = (view.y + LOCAL_Y * ROWS - 1) / (LOCAL_Y * ROWS);
+  int line = block / across;
+  ivec3 corner = ivec3(line / down, line % down * (LOCAL_Y * ROWS), block % across * (LOCAL_X * COLS));
+  return corner + ivec3(0, int(gl_LocalInvocationID.y) * ROWS, gl_LocalInvocationID.x);
+}
+#else
+#define COLUMN_STEP 1
+ivec3 own_cell() { return cell(int(gl_GlobalInvocationID.y) * grid_width + int(gl_GlobalInvocationID.x)); }
+#endif
+
 void main() {
-  ivec3 at = cell(int(gl_GlobalInvocationID.y) * grid_width + int(gl_GlobalInvocationID.x));
+  ivec3 at = own_cell();
   // Beyond the last cell: computed like the last and not stored, which costs no mask in the kernel.
   bool stored = at.x < view.x;
   at.x = min(at.x, view.x - 1);
@@ -86,13 +103,13 @@ void main() {
   if (p$i.x >= o_layout.x) p$i = ivec2(p$i.x - o_layout.x, p$i.y + 1);
 #endunroll
 #unroll j 0 COLS
-  if (stored && at.z + $j < view.z) {
-    HOLD(at.z + $j);
+  if (stored && at.z + $j * COLUMN_STEP < view.z) {
+    HOLD(at.z + $j * COLUMN_STEP);
 #unroll i 0 ROWS
 #if FOLDED
-    if (at.y + $i < view.y) MAIN_STORE(image0, address(o_layout, t$i + $j), FINAL(address(o_layout, t$i + $j), t$i + $j, acc[$i * COLS + $j]));
+    if (at.y + $i < view.y) MAIN_STORE(image0, address(o_layout, t$i + $j * COLUMN_STEP), FINAL(address(o_layout, t$i + $j * COLUMN_STEP), t$i + $j * COLUMN_STEP, acc[$i * COLS + $j]));
 #else
-    if (at.y + $i < view.y) MAIN_STORE(image0, p$i + ivec2($j, 0), FINAL(p$i + ivec2($j, 0), t$i + $j, acc[$i * COLS + $j]));
+    if (at.y + $i < view.y) MAIN_STORE(image0, p$i + ivec2($j * COLUMN_STEP, 0), FINAL(p$i + ivec2($j * COLUMN_STEP, 0), t$i + $j * COLUMN_STEP, acc[$i * COLS + $j]));
 #endif
 #endunroll
   }
