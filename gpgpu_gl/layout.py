@@ -67,7 +67,8 @@ def layout(shape: tuple[int, ...], max_side: int) -> Layout:
     """The layout of a new tensor: the most nearly square split of the axes that fits `max_side`, of two the wider.
 
     A column (n, 1) lies in one line, since work groups run along lines. (H, W, 4) becomes a W x H image. Where no split of
-    the axes fits, the linear texel index is folded over a width that does. Raises OutOfTextureMemory where the device's largest texture is too small.
+    the axes fits, the linear texel index is folded over a width that does. Raises OutOfTextureMemory where the device's
+    largest texture is too small.
     """
     last = shape[-1] if shape else 1
     columns = -(-last // LANES)
