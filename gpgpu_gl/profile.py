@@ -23,9 +23,11 @@ from gpgpu_gl.tensor import engine
 class Entry:
     """One command: a draw or a dispatch.
 
-    start_ms, ms: on the GPU's own clock. fetches: texels that its invocations fetched, None where that was not counted;
-    a user's shader inside the emulated pipeline samples without being counted. flop: operations that its arithmetic needs
-    at least, 0 for pure movement. bytes_read, bytes_written: of the textures that it is given, each once. program: GL's name.
+    start_ms, ms: on the GPU's own clock. fetches: texels that its invocations fetched (those of a work group that lie beyond
+    the output fetch too), None where that was not counted; a user's shader inside the emulated pipeline samples without
+    being counted. flop: operations that its arithmetic needs at least (see Pass); 0 for movement and random numbers, and
+    for the kernels of render, pipeline and the demos, which do not say. bytes_read, bytes_written: of the textures that it
+    is given, each once. program: GL's name.
     """
 
     kernel: str
@@ -190,7 +192,8 @@ def _nanoseconds(query: int) -> int:
 def profile(fetches: bool = True) -> Iterator[Profile]:
     """Times every pass that is issued inside the block (each is waited for on software renderers).
 
-    fetches: counts the texels that each fetches, too, by running it a second time.
+    fetches: counts the texels that each fetches, too, by running it a second time as a variant that counts, outside of
+    what is timed: the block takes longer (one more program for each to compile), the times of its entries do not change.
     """
     current = engine()
     found = Profile(current, fetches)

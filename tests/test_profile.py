@@ -1,14 +1,19 @@
 """The profiler's counts and files, and the benchmark's rows."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 
 import gpgpu_gl as gg
 from gpgpu_gl.bench import network, workloads
-from gpgpu_gl.bench.ceilings import measure
-from gpgpu_gl.bench.run import save
+from gpgpu_gl.bench.ceilings import Ceilings, measure
+from gpgpu_gl.bench.run import roofline_ms, save
 from gpgpu_gl.tensor import engine
+
+CHECKOUT = Path(__file__).parents[1]
 
 
 def test_profile_lists_every_pass(path, tmp_path):
@@ -69,21 +74,84 @@ def test_profile_counts_fetches_and_operations(path):
     assert [e.fetches for e in p.entries if e.kernel == "matmul"] == [None]
 
 
-def test_every_kernel_that_computes_says_what(path):
-    """Kernels that only move or make elements have no operations; all others must count theirs."""
-    moving = {"reshape", "strided", "pad", "concat", "take", "gather", "arange", "uniform", "normal", "randint", "bernoulli"}
-    moving |= {"elementwise"}  # a copy, or an operand repeated
-    images = gg.tensor(np.ones((1, 4, 4, 4), np.float32), requires_grad=True)
-    x = gg.tensor(np.ones((6, 40), np.float32), requires_grad=True)
+COLLECT = """
+import json
+from unittest.mock import patch
+from gpgpu_gl.gl.passes import Engine
+from tools.shader_cases import CASES, collected, _operator, _training
+
+least, run = {}, Engine.run
+
+def watched(self, p):
+    if p.outputs[0][1].texels:  # those without are skipped
+        flop = p.flop + (p.expression.operations if p.expression else 0)
+        least[p.kernel] = min(flop, least.get(p.kernel, flop))
+    run(self, p)
+
+with patch.object(Engine, "run", watched), collected("compute"):
+    for case in CASES:
+        _operator(case)
+    _training()
+print(json.dumps(least))
+"""
+# Kernels that only move or make elements. Elementwise counts its expression, which is none where it only copies.
+MOVING = {"reshape", "strided", "pad", "concat", "take", "gather", "elementwise"}
+MOVING |= {"arange", "random_bits", "uniform", "normal", "randint", "bernoulli"}
+# Kernels of no operator, which do not say: the benchmark's, the renderer's, the demos', the pipeline's.
+NO_OPERATOR = {"ceiling_madd", "ceiling_fetch", "transform", "scene_matrices"}
+NO_OPERATOR |= {"fluid_advect", "fluid_pressure", "mandelbrot", "particles", "raymarch"}
+NO_OPERATOR |= {f"pipeline_{stage}" for stage in ("coverage", "early", "fragments", "interpolate", "merge")}
+
+
+def test_every_pass_of_a_kernel_that_computes_says_its_operations():
+    """All that the operators' cases and training issue, collected without running; a new kernel must be among them."""
+    done = subprocess.run([sys.executable, "-c", COLLECT], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    least = json.loads(done.stdout)
+    assert not {kernel for kernel, flop in least.items() if flop == 0} - MOVING
+    files = {file.stem for file in (CHECKOUT / "shaders" / "kernels").glob("*.glsl")}
+    assert files - set(least) == NO_OPERATOR | {"gather"}  # gather: of the fragment path alone
+
+
+def test_each_invocation_of_a_product_fetches_what_its_tile_needs(path, device, monkeypatch):
+    monkeypatch.setitem(device.engine.tuner.forced, "matmul", (4, 1, 1))
+    x = gg.tensor(np.ones((16, 16), np.float32))
     with gg.profile() as p:
-        loss = gg.sum(gg.avg_pool2d(gg.max_pool2d(images, 2), 2)) + gg.sum(gg.softmax(x)) + gg.sum(gg.logsumexp(x, axis=0))
-        loss.backward()
-        for optimizer in (gg.optim.SGD, gg.optim.Adam, gg.optim.RMSprop):
-            optimizer([x]).step()
-        gg.optim.clip_grad_norm_([x], 1.0)
-    seen = {e.kernel for e in p.entries}
-    assert {"sgd", "adam", "rmsprop", "squared_norm", "logsumexp", "avg_pool2d"} <= seen
-    assert not {e.kernel for e in p.entries if e.flop == 0} - moving
+        x @ x
+    first = p.entries[0]
+    # A step takes four k: a texel from each of 4 rows of a, and one from each of 4 rows of b.
+    assert first.fetches == first.invocations * (16 // 4) * (4 + 4)
+    assert first.invocations == (32 if path == "compute" else 16)  # 4 x 4 tiles; a work group has 32 invocations
+    assert [(e.kernel, e.fetches, e.flop) for e in p.entries[1:]] == ([] if path == "compute" else [("gather", 64, 0)])
+
+
+def test_counting_changes_no_result_of_recorded_steps(path):
+    def trained(fetches):
+        gg.manual_seed(0)
+        layer, x = gg.nn.Linear(8, 8), gg.ones((4, 8))
+        optimizer = gg.optim.Adam(layer.parameters())
+
+        @gg.compile
+        def step(given):
+            optimizer.zero_grad()
+            loss = gg.sum(gg.dropout(gg.relu(layer(given)), 0.5))
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        found, counts = [], []
+        for _ in range(3):  # the first is recorded
+            with gg.profile(fetches) as p:
+                found.append(step(x).item())
+            counts.append([(e.kernel, e.fetches, e.bytes_read > 0) for e in p.entries])
+        return [*found, *(parameter.numpy().tolist() for parameter in layer.parameters())], counts
+
+    plain, uncounted = trained(False)
+    profiled, counts = trained(True)
+    assert profiled == plain  # bit for bit: the same programs ran once on the same inputs
+    assert counts[1] == counts[2]
+    assert all((fetches > 0) == reads for _, fetches, reads in counts[1])  # a fill fetches nothing
+    assert [kernel for kernel, *_ in counts[1]] == [kernel for kernel, *_ in uncounted[1]]
 
 
 def test_timer_queries_of_hardware_work_here_too(path, device, monkeypatch):
@@ -129,8 +197,14 @@ def test_inference_workload_has_the_networks_shape(path):
     assert one.ours()().shape == (1, 10)
 
 
+def test_the_roofline_adds_what_each_ceiling_takes():
+    ceilings = Ceilings(gflops=2.0, looped_gflops=1.0, gfetches=0.5, read=8.0, written=4.0, launch_ms=0.1, upload=1.0, readback=1.0)
+    assert roofline_ms(6e6, 2e6, 8e6, ceilings) == 3.0 + 4.0 + 2.0
+
+
 def test_rows_are_saved_with_a_plot(tmp_path):
     row = {"workload": "matmul", "path": "compute", "ms": 1.0, "gflops": 2.0, "gbytes": 1.0, "ceiling_fraction": 0.5}
-    save({"header": {"renderer": "some device", "cores": 2}, "rows": [row]}, tmp_path / "bench.json")
-    assert json.loads((tmp_path / "bench.json").read_text())["rows"] == [row]
+    rows = [row, row | {"path": "fragment", "roofline_fraction": 0.7}]  # a file of before has no roofline
+    save({"header": {"renderer": "some device", "cores": 2}, "rows": rows}, tmp_path / "bench.json")
+    assert json.loads((tmp_path / "bench.json").read_text())["rows"] == rows
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")

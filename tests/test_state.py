@@ -238,6 +238,20 @@ def test_awkward_state_changes_no_result_and_is_not_changed(host: moderngl.Conte
     hosted.check()
 
 
+def test_counting_fetches_leaves_a_hosts_state(host: moderngl.Context) -> None:
+    hosted = context.use(host)
+    x = gg.tensor(np.ones((16, 16), np.float32))
+    before = dump(host)
+    for path in hosted.paths:
+        hosted.path = path
+        with gg.profile() as p:
+            y = gg.exp(x @ x)
+        assert all(e.fetches for e in p.entries)
+        assert not changes(before, dump(host))
+        np.testing.assert_allclose(y.numpy(), np.exp(16.0), rtol=1e-6)  # exp promises 4 units in the last place
+    hosted.check()
+
+
 def test_state_comes_back_after_an_error(host: moderngl.Context) -> None:
     before = dump(host)
     with pytest.raises(KeyError), state.saved_state(host):

@@ -91,6 +91,17 @@ def _references(
     return found
 
 
+def roofline_ms(flop: float, fetches: float, written: float, ceilings: Ceilings) -> float:
+    """Time that operations, texel fetches and written bytes take at the device's ceilings, one after another.
+
+    A row's `roofline_fraction` is this over its measured time: how near the kernel, with the fetches that it makes, comes to
+    what the device allows; `ceiling_fraction` asks the same of the work that any kernel must do. The three add up because on
+    llvmpipe the same cores do all of it. Hardware overlaps them, so that there a fraction may pass 1; anywhere it may
+    where a ceiling's own kernel is slower than the device (fetches that hit a nearer cache, or whose addresses are cheaper).
+    """
+    return (flop / ceilings.gflops + fetches / ceilings.gfetches + written / ceilings.written) / 1e6
+
+
 def _row(workload: workloads.Workload, path: str, ceilings: Ceilings, reference: dict[str, float], seconds: float) -> Row:
     ours = workload.ours()
     ms = median_ms(ours, device().ctx.finish, seconds)
@@ -98,7 +109,6 @@ def _row(workload: workloads.Workload, path: str, ceilings: Ceilings, reference:
         ours()
     fetches = sum(e.fetches or 0 for e in counted.entries)
     written = sum(e.bytes_written for e in counted.entries)
-    work = workload.flop / ceilings.gflops + fetches / ceilings.gfetches + written / ceilings.written
     gflops = workload.flop / ms / 1e6
     gbytes = (workload.read + workload.written) / ms / 1e6
     moved = workload.read / ceilings.read + workload.written / ceilings.written
@@ -111,7 +121,7 @@ def _row(workload: workloads.Workload, path: str, ceilings: Ceilings, reference:
         "gbytes": gbytes,
         "ceiling_fraction": bound / ms,
         "fetches": fetches,
-        "roofline_fraction": work / 1e6 / ms,
+        "roofline_fraction": roofline_ms(workload.flop, fetches, written, ceilings) / ms,
         "vs_numpy": ms / reference["numpy"] if "numpy" in reference else None,
         "vs_torch": ms / reference["torch"] if "torch" in reference else None,
     }
@@ -163,7 +173,7 @@ def save(result: dict[str, Any], path: Path) -> None:
 
 
 def plot(result: dict[str, Any], path: Path) -> None:
-    """Bars of the fraction of the ceiling that each workload reaches, by path."""
+    """Bars of the fraction of the ceiling that each workload reaches, by path; a line marks that of the roofline."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -176,7 +186,13 @@ def plot(result: dict[str, Any], path: Path) -> None:
     height = 0.8 / len(paths)
     for i, name in enumerate(paths):
         values = {r["workload"]: r["ceiling_fraction"] for r in rows if r["path"] == name}
-        axes.barh([j + i * height for j in range(len(names))], [values.get(n, 0) for n in names], height, label=name)
+        places = [j + i * height for j in range(len(names))]
+        axes.barh(places, [values.get(n, 0) for n in names], height, label=name)
+        near = {r["workload"]: r["roofline_fraction"] for r in rows if r["path"] == name and "roofline_fraction" in r}
+        marked = {y: near[n] for n, y in zip(names, places, strict=True) if n in near}
+        if marked:
+            label = None if i else "of the roofline, with the fetches that are made"
+            axes.scatter(list(marked.values()), list(marked), s=40, marker="|", color="black", label=label, zorder=3)
     axes.set_yticks([j + height * (len(paths) - 1) / 2 for j in range(len(names))], names, fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel("fraction of the device's own ceiling (arithmetic or memory, whichever binds)")

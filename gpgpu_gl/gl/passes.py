@@ -47,7 +47,8 @@ class Pass:
     how a tile pass sees its output, (groups, rows, columns in texels). tile: rows and columns of texels of a tile.
     block: tiles that a work group computes together, (columns, rows) of them, for kernels that share memory (compute only).
     expression: what an elementwise pass evaluates; for any other kernel its epilogue, through which the kernel's result
-    goes before it is written. flop: operations that the kernel's arithmetic needs at least, the expression's not counted.
+    goes before it is written. flop: operations that the kernel's arithmetic on the tensors' elements needs at least: a
+    multiply-add is two, a function one; 0 where it only moves or draws elements. The expression's are counted from its text.
     """
 
     kernel: str

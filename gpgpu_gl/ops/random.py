@@ -174,7 +174,7 @@ def _dropout(x: Tensor, p: float, draw: Draw) -> Tensor:
     out = new(x.shape, x.dtype)
     factor = 0.0 if p == 1 else 1 / (1 - p)
     uniforms = draw.uniforms | {"probability": p, "factor": factor}
-    engine().run(Pass("dropout", {"x": x.operand}, (out.operand,), {}, uniforms))
+    engine().run(Pass("dropout", {"x": x.operand}, (out.operand,), {}, uniforms, flop=float(x.size)))
     return out
 
 

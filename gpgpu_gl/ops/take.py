@@ -31,7 +31,8 @@ def _pick(kernel: str, name: str, x: Tensor, index: Tensor, axis: int, side: int
     inputs = {name: x.operand, "index": index.operand}
     if x.size == 0 or index.size == 0:
         return zeros(shape, x.dtype)
-    engine().run(Pass(kernel, inputs, (out.operand,), defines, uniforms))
+    flop = float(x.size) if kernel == "take_vjp" else 0.0  # the gradient adds each element once
+    engine().run(Pass(kernel, inputs, (out.operand,), defines, uniforms, flop=flop))
     return out
 
 
