@@ -64,9 +64,9 @@ def with_width(shape: tuple[int, ...], width: int, height: int) -> Layout:
 
 @lru_cache(maxsize=4096)
 def layout(shape: tuple[int, ...], max_side: int) -> Layout:
-    """The layout of a new tensor: the most nearly square split of the axes that fits `max_side`, of two the wider.
+    """The layout of a new tensor: the most nearly square split of the axes that fits `max_side`.
 
-    A column (n, 1) lies in one line, since work groups run along lines. (H, W, 4) becomes a W x H image. Where no split of
+    A column (n, 1) lies in one line, since work groups run along lines; (H, W, 4) becomes a W x H image. Where no split of
     the axes fits, the linear texel index is folded over a width that does. Raises OutOfTextureMemory where the device's
     largest texture is too small.
     """
@@ -84,7 +84,7 @@ def layout(shape: tuple[int, ...], max_side: int) -> Layout:
         height = texels // width
         if width <= max_side and height <= max_side:
             skew = max(width, height) / min(width, height)
-            if best is None or skew <= best[0]:
+            if best is None or skew < best[0] or (skew == best[0] and len(shape) == 2):
                 best = (skew, width, height)
     if not shape:
         best = (1.0, 1, 1)

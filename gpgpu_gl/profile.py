@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from gpgpu_gl.dtypes import float32
 from gpgpu_gl.gl.passes import Command, Engine
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.tensor import engine
+
+COUNT_WIDTH = 2048  # invocations of a dispatch whose counts lie in one line of a texture
 
 
 @dataclass(slots=True)
@@ -82,13 +85,14 @@ class Profile:
             return None
         engine, program = self.engine, command.program
         begin = time.perf_counter()
-        counting = engine.programs.get(program.kernel, (*program.defines.items(), ("COUNTED", 1)), program.path)
+        counting = engine.programs.get(program.kernel, (*program.defines.items(), ("COUNTED", COUNT_WIDTH)), program.path)
         for name, unit in program.units.items():
             counting.bind(name, unit)
         if command.groups is None:
             _, _, width, height = command.viewport
         else:
-            width, height = (n * side for n, side in zip(command.groups, program.local, strict=True))
+            total = math.prod(command.groups) * math.prod(program.local)
+            width, height = COUNT_WIDTH, -(-total // COUNT_WIDTH)
         target = engine.pool.get(width, height, float32)
         engine.upload(target, bytes(target.nbytes))  # invocations beyond the last texel write nothing
         again = Command(

@@ -125,6 +125,14 @@ def test_each_invocation_of_a_product_fetches_what_its_tile_needs(path, device, 
     assert [(e.kernel, e.fetches, e.flop) for e in p.entries[1:]] == ([] if path == "compute" else [("gather", 64, 0)])
 
 
+def test_dispatches_wider_than_textures_are_counted(path):
+    x = gg.ones((8192, 4))
+    with gg.profile() as p:
+        gg.matmul(x, gg.ones((4, 1024)))
+    (found,) = [e for e in p.entries if e.kernel == "matmul"]
+    assert found.fetches >= 8192 + 4 * 256
+
+
 def test_counting_changes_no_result_of_recorded_steps(path):
     def trained(fetches):
         gg.manual_seed(0)

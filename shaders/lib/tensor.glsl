@@ -9,7 +9,8 @@
 //
 // Options: FETCH_LOD  read through textureLod at texel centres instead of texelFetch (equal, since all
 //                     textures are sampled nearest; which is faster depends on the device).
-//          COUNTED    1: the pass writes how many texels each invocation fetched, in place of its results.
+//          COUNTED    the pass writes how many texels each invocation fetched, in place of its results: a dispatch
+//                     in lines of so many (dispatches are wider than textures).
 
 #include "lib/divide.glsl"
 

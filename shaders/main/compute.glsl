@@ -34,7 +34,10 @@ uniform int grid_width;
 #if COUNTED
 layout(rgba32f, binding = 0) writeonly uniform image2D counts;
 #define MAIN_STORE(image, p, value) value
-void write_count() { imageStore(counts, ivec2(gl_GlobalInvocationID.xy), vec4(float(fetched), 0.0, 0.0, 0.0)); }
+void write_count() {
+  int n = int(gl_GlobalInvocationID.y * gl_NumWorkGroups.x * uint(LOCAL_X) + gl_GlobalInvocationID.x);
+  imageStore(counts, ivec2(n % COUNTED, n / COUNTED), vec4(float(fetched), 0.0, 0.0, 0.0));
+}
 #else
 #define MAIN_STORE(image, p, value) imageStore(image, p, value)
 #endif
