@@ -37,7 +37,6 @@ class Compiled:
         self.function = function
         self.recordings: dict[Key, list[Recording]] = {}
         functools.update_wrapper(self, function)
-        engine().ahead.get_ready()
 
     def __call__(self, *args: Any) -> Any:
         tensors = [a if isinstance(a, Tensor) else tensor(a) if isinstance(a, np.ndarray) else None for a in args]
@@ -111,6 +110,7 @@ class Recording:
 
         So what the passes are fused into is all that ever compiles.
         """
+        self.engine.ahead.get_ready()
         recorder = Recorder()
         outer, self.engine.recorder = self.engine.recorder, recorder
         try:

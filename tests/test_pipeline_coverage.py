@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pipeline_rig import KINDS, Rasteriser, emulated, random_primitives
 from pipeline_twin import raster
+from render_help import mesa
 
 from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.coverage import pictures, rasterise, upload_edges, upload_pairs
@@ -34,7 +35,7 @@ def test_the_probe_explains_this_device(device):
     profile = probe()
     assert profile.known
     if device.software:  # Mesa's: bottom-left rule, 8 bits; version 25.0 no longer cuts points at the viewport
-        assert dataclasses.replace(profile, cuts_points=True) == Profile()
+        assert profile == dataclasses.replace(Profile(), cuts_points=mesa(device.version) < (25, 0))
 
 
 @pytest.mark.parametrize("size", [(64, 64), (50, 37)])
@@ -71,12 +72,12 @@ def test_points_cover_what_the_hardware_covers(device, point_size):
 
 
 def test_lines_cover_what_the_hardware_covers(device):
-    wrong, drawn = differing(device, 4, 900, "lines", (64, 64))
+    wrong, _ = differing(device, 4, 900, "lines", (64, 64))
     on_grid = wrong.pop("on centres and edges")
     assert sum(wrong.values()) == 0, wrong
-    # Lines between half-pixel positions tie on many centres at once; the specification leaves those to the device, and
-    # Mesa's versions differ: 0 pixels of 12,701 on 22.3, 22 on 25.0.
-    assert on_grid <= drawn / 500
+    # Lines between half-pixel positions tie on many centres at once; the specification leaves those to the device. The
+    # model is that of Mesa 22.3, none of whose 12,701 pixels differ; 25.0 settles some ties the other way, in 22 pixels.
+    assert on_grid <= (6 if mesa(device.version) < (25, 0) else 22)
 
 
 def picture(corners, size, profile, samples=1):

@@ -47,8 +47,8 @@ def test_fragment_programs_are_cases_in_both_dialects(device, monkeypatch):
         monkeypatch.setattr(device, "path", path)
         (gg.tensor([1.0, -2.0]).relu() @ gg.ones((2, 3))).numpy()
         keys |= {key: None for key in device.engine.programs.cache if key[0] in ("elementwise", "matmul") and key[1] == path}
-    monkeypatch.setattr(shader_cases, "library", lambda: shader_cases.Found(keys))
-    cases = [case for case in check_shaders.library_cases() if re.match(r"(elementwise|matmul) ", case.label)]
+    monkeypatch.setattr(shader_cases, "collect_programs", lambda: shader_cases.Found(keys))
+    cases = [case for case in check_shaders.pass_cases() if re.match(r"(elementwise|matmul) ", case.label)]
     dialects = {
         stage: Counter(case.source.text.splitlines()[0] for case in cases if case.stage == stage)
         for stage in ("vertex", "fragment", "compute")
@@ -193,7 +193,7 @@ def fake_cases(monkeypatch, root: Path, *cases: tuple) -> None:
     monkeypatch.setattr(source, "shader_root", lambda: root)
     monkeypatch.setattr(
         check_shaders,
-        "library_cases",
+        "pass_cases",
         lambda: [Case(name, stage, source.load(name, options, dialect)) for name, options, stage, dialect in cases],
     )
 
@@ -227,7 +227,7 @@ def test_the_command_reports_a_case_that_does_not_load(validator, monkeypatch, t
     assert check_shaders.main([]) == 1
     assert "a.glsl:1: N is not defined: terms" in capsys.readouterr().out
     with pytest.raises(ShaderError, match=r"a\.glsl:1: N is not defined"):
-        check_shaders.library_cases()
+        check_shaders.pass_cases()
 
 
 def test_no_case_at_all_is_an_error(validator, monkeypatch, tmp_path, capsys):

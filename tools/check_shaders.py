@@ -144,7 +144,7 @@ def _run(names: list[str], folder: str, validator: Validator) -> dict[str, str]:
     return {name: log for one in names for name, log in _run([one], folder, validator).items()}
 
 
-def library_cases() -> list[Case]:
+def pass_cases() -> list[Case]:
     """Every shader that the library can build, each text once: fragment programs in 3.30 and ES 3.00, compute in 4.30.
 
     The shaders of the pipeline's scenes are users' own, and checked in the version that each names.
@@ -157,7 +157,7 @@ def library_cases() -> list[Case]:
         shown = ", ".join(f"{key}={value}" for key, value in defines)
         cases.setdefault((stage, text.text), Case(f"{name} [{stage}, {dialect}] {shown}".rstrip(), stage, text))
 
-    found = shader_cases.library()
+    found = shader_cases.collect_programs()
     for kernel, path, defines in found.keys:
         for dialect in ("430",) if path == "compute" else ("330", "es300"):
             for stage, text in programs.sources(kernel, dict(defines), path, dialect).items():
@@ -216,7 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1 if wrong else 0
     start = time.perf_counter()
     try:
-        cases = library_cases()
+        cases = pass_cases()
     except GpgpuError as error:
         print(error)
         return 1

@@ -112,7 +112,7 @@ def collected(path: str) -> Iterator[Found]:
         yield found
 
 
-def library() -> Found:
+def collect_programs() -> Found:
     """All that any part of the library asks for, on both paths."""
     every = Found()
     for path in ("compute", "fragment"):

@@ -55,7 +55,7 @@ class Ahead:
         self.planned: dict[Program, dict[str, Any]] = {}  # in the order in which they are needed
 
     def get_ready(self) -> None:
-        """Starts the helpers where the driver was seen to compile: the first recording is about to come."""
+        """Starts the helpers where the driver was seen to compile: the first recording begins."""
         if self.expecting and self.cold:
             self._start()
 

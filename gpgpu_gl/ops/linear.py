@@ -19,16 +19,11 @@ SHARED = (8, 2, 0)  # the tiles of matmul_shared.glsl, which blocks of BLOCK til
 BLOCK = (32, 8)
 # Variants by path: rows and columns of texels of a tile, and the parts that K is split into (summed afterwards).
 VARIANTS: dict[str, tuple[tuple[int, int, int], ...]] = {
-    "compute": (
-        *tuple((r, c, s) for r, c in ((24, 4), (16, 4), (16, 2), (8, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
-        SHARED,
-    ),
+    "compute": (*((r, c, s) for r, c in ((24, 4), (16, 4), (16, 2), (8, 2), (4, 1)) for s in (1, 2, 4, 8, 16)), SHARED),
     "fragment": tuple((r, c, s) for r, c in ((8, 1), (4, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
 }
 FEW_TILES = 64  # fewer leave lanes idle: take smaller tiles, then split K
-WORTH_COMPILING = (
-    1 << 26
-)  # multiply-adds from which the largest tile, half a second to compile on a CPU, pays for itself
+WORTH_COMPILING = 1 << 26  # multiply-adds from which the largest tile, half a second to compile on a CPU, pays for itself
 SHORT_K = 128  # a share of K that is not worth a further split
 
 
@@ -81,9 +76,7 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
         if variant == SHARED:
             flips = {name: defines[name] for name in ("TRANSPOSE_A", "TRANSPOSE_B")}
             tile, view = (rows, cols), (groups, m, n4)
-            engine().run(
-                Pass("matmul_shared", inputs, (out.operand,), flips, uniforms, view, tile, flop=flop, block=BLOCK)
-            )
+            engine().run(Pass("matmul_shared", inputs, (out.operand,), flips, uniforms, view, tile, flop=flop, block=BLOCK))
             return out
         target = out if shares == 1 else new((*batch, shares, m, n), float32)
         shared = defines | {"SHARES": shares}
@@ -96,20 +89,12 @@ def product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
     return run(engine().tuner.pick("matmul", shape, variants, _default(groups, m, n4, k), run))
 
 
-def _vjp_a(
-    g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False
-) -> Tensor:
-    found = (
-        _matmul(b, g, transpose_a=transpose_b, transpose_b=True)
-        if transpose_a
-        else _matmul(g, b, transpose_b=not transpose_b)
-    )
+def _vjp_a(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    found = _matmul(b, g, transpose_a=transpose_b, transpose_b=True) if transpose_a else _matmul(g, b, transpose_b=not transpose_b)
     return unbroadcast(found, a.shape)
 
 
-def _vjp_b(
-    g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False
-) -> Tensor:
+def _vjp_b(g: Tensor, out: Tensor, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     if transpose_b:
         return unbroadcast(_matmul(g, a, transpose_a=True, transpose_b=transpose_a), b.shape)
     return unbroadcast(_matmul(a, g, transpose_a=not transpose_a), b.shape)
