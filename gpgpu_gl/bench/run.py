@@ -198,6 +198,6 @@ def plot(result: dict[str, Any], path: Path) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("fraction of the device's own ceiling (arithmetic or memory, whichever binds)")
     axes.set_title(f"{result['header']['renderer']}, {result['header']['cores']} cores", fontsize=10)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=3)  # in a corner of the axes it would hide marks
     figure.savefig(path, dpi=90)
     pyplot.close(figure)
