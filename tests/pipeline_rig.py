@@ -7,13 +7,14 @@ from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
-from gpgpu_gl.pipeline.coverage import rasterise, upload_edges, upload_pairs
-from gpgpu_gl.pipeline.cull import area, snap
-from gpgpu_gl.pipeline.edges import line_edges, point_edges, polygon_edges, rectangle_edges
+from gpgpu_gl.pipeline.coverage import rasterise
+from gpgpu_gl.pipeline.cull import cull
+from gpgpu_gl.pipeline.divide import divide
+from gpgpu_gl.pipeline.edges import find_edges
 from gpgpu_gl.pipeline.probe import probe
-from gpgpu_gl.pipeline.project import divide, viewport
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.pipeline.vertex import Vertices
+from gpgpu_gl.pipeline.viewport import viewport
 from gpgpu_gl.tensor import tensor
 
 CORNERS = {"points": 1, "lines": 2, "triangles": 3}
@@ -113,23 +114,18 @@ class Rasteriser:
 def emulated(positions, mode, size, samples=1, point_size=1.0):
     """(count, samples, H, W) how often each primitive covers each sample, and Clipped."""
     count, n, _ = positions.shape
-    empty = np.zeros((count * n, 0, 4), np.float32)
-    vertices = Vertices(positions.reshape(-1, 4), empty, empty.astype(np.int32), empty[:, :, 0])
+    vertices = Vertices(tensor(positions.reshape(-1, 4)))
     numbers = np.arange(count)
-    state, profile = State(mode=mode), probe()
-    clipped = clip(vertices, Primitives(np.arange(count * n).reshape(count, n), numbers * n, numbers), state)
-    window = viewport(divide(clipped.vertices.clip), state, size)[clipped.primitives.corners]
-    source = clipped.source
+    state, profile = State(mode=mode, samples=samples, point_size=point_size), probe()
+    given = Primitives.of(np.arange(count * n).reshape(count, n), numbers * n, numbers)
+    clipped = clip(vertices, given, state)
+    window, primitives = viewport(divide(clipped.vertices.positions), state, size), clipped.primitives
     if mode == "triangles":
-        snapped = snap(window, profile.subpixel_bits)
-        has_area = area(snapped) != 0
-        edges, source = polygon_edges(snapped[has_area], profile), source[has_area]
-    elif mode == "lines":
-        edges = (line_edges if samples == 1 else rectangle_edges)(window, profile)
-    else:
-        edges = point_edges(window[:, 0], np.full(len(window), point_size, np.float32), profile)
+        primitives = cull(primitives, window, state, profile.subpixel_bits)
+    source = primitives.source
+    edges = find_edges(primitives, window, None, state, profile)
     pairs = bin_primitives(edges, size, profile.subpixel_bits)
-    words = rasterise(upload_pairs(pairs), upload_edges(edges, profile.subpixel_bits), profile, samples).numpy()
+    words = rasterise(pairs, edges, profile, samples).numpy()
     canvas = np.zeros((count, samples, pairs.up * 8, pairs.across * 8), np.uint8)
     bits = unpacked(words, samples)
     for i in range(len(pairs)):

@@ -8,10 +8,13 @@ from pipeline_rig import KINDS, Rasteriser, emulated, random_primitives
 from pipeline_twin import raster
 from render_help import mesa
 
+from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import bin_primitives
-from gpgpu_gl.pipeline.coverage import pictures, rasterise, upload_edges, upload_pairs
-from gpgpu_gl.pipeline.edges import polygon_edges
+from gpgpu_gl.pipeline.coverage import pictures, rasterise
+from gpgpu_gl.pipeline.edges import find_edges
 from gpgpu_gl.pipeline.probe import Profile, probe
+from gpgpu_gl.pipeline.state import State
+from gpgpu_gl.tensor import tensor
 
 pytestmark = pytest.mark.gl33
 
@@ -81,9 +84,13 @@ def test_lines_cover_what_the_hardware_covers(device):
 
 
 def picture(corners, size, profile, samples=1):
-    edges = polygon_edges(corners, profile)
+    n = len(corners)
+    window = np.zeros((3 * n, 4), np.float32)
+    window[:, :2] = corners.reshape(-1, 2) / (1 << profile.subpixel_bits)
+    primitives = Primitives.of(np.arange(3 * n).reshape(n, 3), np.arange(n), np.arange(n))
+    edges = find_edges(primitives, tensor(window), None, State(), profile)
     pairs = bin_primitives(edges, size, profile.subpixel_bits)
-    words = rasterise(upload_pairs(pairs), upload_edges(edges, profile.subpixel_bits), profile, samples)
+    words = rasterise(pairs, edges, profile, samples)
     return pictures(words.numpy(), pairs, size, samples)
 
 

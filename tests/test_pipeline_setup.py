@@ -4,18 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipeline_twin import assembly, clipping, raster
+from pipeline_rig import random_primitives
+from pipeline_twin import assembly, clipping, raster, setup
 
 from gpgpu_gl.pipeline.assemble import Primitives, assemble
+from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
-from gpgpu_gl.pipeline.cull import area, cull, facing
+from gpgpu_gl.pipeline.cull import cull
+from gpgpu_gl.pipeline.divide import divide
+from gpgpu_gl.pipeline.edges import find_edges
 from gpgpu_gl.pipeline.fetch import RESTART, Fetched
+from gpgpu_gl.pipeline.glsl import Slot
 from gpgpu_gl.pipeline.offset import polygon_offset
-from gpgpu_gl.pipeline.project import divide, viewport
-from gpgpu_gl.pipeline.setup import triangle_planes
+from gpgpu_gl.pipeline.probe import Profile
+from gpgpu_gl.pipeline.setup import anchor, find_planes
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.pipeline.vertex import Vertices
-from gpgpu_gl.pipeline.wrap import Slot
+from gpgpu_gl.pipeline.viewport import viewport
+from gpgpu_gl.tensor import tensor
+
+pytestmark = pytest.mark.gl33
+
 
 streams = st.lists(st.integers(-1, 9), max_size=14)
 
@@ -39,16 +48,16 @@ def test_lines_are_assembled_as_the_twin_does(stream, mode):
     assert [tuple(pair) for pair in found.corners.tolist()] == assembly.lines(stream, mode)
 
 
-def vertices(clip_position, floats=None, distances=None):
-    n = len(clip_position)
-    floats = np.zeros((n, 0, 4), np.float32) if floats is None else floats.astype(np.float32)
-    distances = np.zeros((n, 0), np.float32) if distances is None else distances.astype(np.float32)
-    return Vertices(clip_position.astype(np.float32), floats, np.zeros((n, 0, 4), np.int32), distances)
+def vertices(positions, floats=None, distances=None):
+    n = len(positions)
+    padded = None if distances is None else np.pad(distances, ((0, 0), (0, 8 - distances.shape[1])))
+    tables = [None if t is None else tensor(np.reshape(t, (n, -1)).astype(np.float32)) for t in (positions, floats, padded)]
+    return Vertices(tables[0], tables[1], distances=tables[2])
 
 
 def all_of(n, corners=3):
     rows = np.arange(n * corners).reshape(n, corners)
-    return Primitives(rows, rows[:, -1], np.arange(n))
+    return Primitives.of(rows, rows[:, -1], np.arange(n))
 
 
 def polygon_area(points):
@@ -57,7 +66,7 @@ def polygon_area(points):
     return 0.5 * abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(p, np.roll(p, -1, 0), strict=True)))
 
 
-def test_clipped_triangles_cover_the_twins_polygon_with_linear_outputs():
+def test_clipped_triangles_cover_the_twins_polygon_with_linear_outputs(path):
     rng = np.random.default_rng(0)
     position = np.concatenate([rng.uniform(-2, 2, (60, 3, 3)), rng.uniform(0.3, 2, (60, 3, 1))], -1)
     affine = rng.uniform(-1, 1, (4, 4))
@@ -112,48 +121,136 @@ def test_positions_that_are_no_numbers_are_dropped_and_counted(bad):
     assert found.source.tolist() == [0, 2]
 
 
-def test_the_viewport_follows_the_specification():
-    ndc = divide(np.array([[1, -2, 0.5, 2], [0, 0, -1, 1]], np.float32))
-    np.testing.assert_allclose(ndc, [[0.5, -1, 0.25, 0.5], [0, 0, -1, 1]])
+def test_the_divide_and_the_viewport_follow_the_specification(path):
+    ndc = divide(tensor(np.array([[1, -2, 0.5, 2], [0, 0, -1, 1]], np.float32)))
+    np.testing.assert_allclose(ndc.numpy(), [[0.5, -1, 0.25, 0.5], [0, 0, -1, 1]])
     state = State(viewport=(10, 20, 100, 50), depth_range=(0.2, 0.6))
-    np.testing.assert_allclose(viewport(ndc, state, (640, 480)), [[85, 20, 0.45, 0.5], [60, 45, 0.2, 1]], rtol=1e-6)
+    np.testing.assert_allclose(viewport(ndc, state, (640, 480)).numpy(), [[85, 20, 0.45, 0.5], [60, 45, 0.2, 1]], rtol=1e-6)
     upper = State(viewport=(10, 20, 100, 50), clip_origin="upper_left", clip_depth="zero_to_one")
-    np.testing.assert_allclose(viewport(ndc, upper, (640, 480))[:, 1:3], [[70, 0.25], [45, -1]], rtol=1e-6)
+    found = viewport(ndc, upper, (640, 480)).numpy()[:, 1:3]
+    np.testing.assert_allclose(found, [[70, 0.25], [45, -1]], rtol=1e-6)
+    clip_positions = np.random.default_rng(3).uniform(-2, 2, (101, 4)).astype(np.float32)
+    np.testing.assert_array_equal(divide(tensor(clip_positions)).numpy(), setup.divide(clip_positions))
+
+
+def window_of(kind, count=90, mode="triangles", size=(64, 48)):
+    """(vertices, 4) float32 window positions of random primitives of one kind, and the primitives."""
+    clip_positions = random_primitives(11, 9 * count, mode, size)[kind::9].reshape(-1, 4)
+    clip_positions[:, 3] = np.abs(clip_positions[:, 3]) + 0.5
+    window = viewport(divide(tensor(clip_positions)), State(), size)
+    sides = {"triangles": 3, "lines": 2, "points": 1}[mode]
+    return window.numpy().reshape(-1, sides, 4), all_of(len(clip_positions) // sides, sides), window
 
 
 @pytest.mark.parametrize("front_face", ["ccw", "cw"])
 @pytest.mark.parametrize("origin", ["lower_left", "upper_left"])
-def test_facing_and_culling(front_face, origin):
-    corners = np.array([[[0, 0], [8, 0], [0, 8]], [[0, 0], [0, 8], [8, 0]], [[0, 0], [4, 4], [8, 8]]])
-    areas = area(corners)
-    assert areas.tolist() == [64, -64, 0]
-    state = State(front_face=front_face, clip_origin=origin)
-    front = facing(areas, state)
-    first = (front_face == "ccw") == (origin == "lower_left")
-    assert front[:2].tolist() == [first, not first]
-    kept = {c: cull(areas, front, State(cull=c)).tolist() for c in (None, "back", "front", "front_and_back")}
-    assert kept[None] == [True, True, False]
-    assert kept["back"] == [first, not first, False]
-    assert kept["front"] == [not first, first, False]
-    assert not any(kept["front_and_back"])
+def test_facing_and_culling_are_the_twins(front_face, origin, path):
+    rng = np.random.default_rng(4)
+    corners = np.concatenate(
+        [
+            np.array([[[0, 0], [8, 0], [0, 8]], [[0, 0], [0, 8], [8, 0]], [[0, 0], [4, 4], [8, 8]]]) * 256,
+            rng.integers(0, 1 << 22, (50, 3, 2)),
+            rng.integers(0, 4, (50, 3, 2)) + (1 << 21),
+        ]
+    )
+    window = np.zeros((3 * len(corners), 4), np.float32)
+    window[:, :2] = corners.reshape(-1, 2) / 256
+    given = all_of(len(corners))
+    for culled in (None, "back", "front", "front_and_back"):
+        state = State(front_face=front_face, clip_origin=origin, cull=culled)
+        front, kept = setup.cull(setup.area(corners), state)
+        found = cull(given, tensor(window), state, 8)
+        assert found.source.tolist() == np.nonzero(kept)[0].tolist()
+        assert found.front.tolist() == front[kept].tolist()
+        assert len(found) < len(corners)  # the one without an area
 
 
-def test_polygon_offset_is_factor_times_slope_plus_units():
-    depth = np.array([[0.25, 0.75, 0.5], [0.1, 0.1, 0.1]])
-    slope = np.array([[0.01, -0.03], [0.0, 0.0]])
-    # The largest depths, 0.75 and 0.1, have the exponents -1 and -4: the least step is 2**-24 and 2**-27.
-    expected = [2 * 0.03 + 8 * 2.0**-24, 8 * 2.0**-27]
-    np.testing.assert_allclose(polygon_offset(depth, slope, State(polygon_offset=(2, 8))), expected, rtol=1e-12)
-    assert polygon_offset(depth, slope, State()).tolist() == [0, 0]
+FIGURES = [("triangles", 1), ("lines", 4), ("points", 1)]
 
 
-def test_planes_are_the_twins_weights_and_depth():
-    rng = np.random.default_rng(2)
+@pytest.mark.parametrize(("mode", "samples"), FIGURES)
+@pytest.mark.parametrize("kind", [0, 2, 3, 4, 6])
+def test_edges_are_the_twins_bit_for_bit(mode, samples, kind, path):
+    """Huge ones too, whose edge functions need more than 32 bits."""
+    window, given, table = window_of(kind, mode=mode)
+    profile = Profile(left=kind % 2 == 0, bottom=kind < 3)
+    found = find_edges(given, table, None, State(mode=mode, samples=samples, point_size=2.5), profile)
+    if mode == "triangles":
+        corners = setup.snap(window)
+    elif mode == "lines":
+        corners = setup.rectangle_corners(window)
+    else:
+        corners = setup.point_corners(window[:, 0], np.full(len(window), 2.5, np.float32))
+    n = corners.shape[1]
+    c, dx, dy = setup.polygon_edges(corners, profile)
+    low, high, x, y, boxes = (t.numpy() for t in (found.c_low, found.c_high, found.dx, found.dy, found.boxes))
+    wide = (high.astype(np.int64) << 32) | low.view(np.uint32)
+    np.testing.assert_array_equal(wide[:, :n], c)
+    np.testing.assert_array_equal(x[:, :n], dx)
+    np.testing.assert_array_equal(y[:, :n], dy)
+    assert not wide[:, n:].any()
+    np.testing.assert_array_equal(boxes, np.concatenate([corners.min(1), corners.max(1)], 1))
+    if kind == 3 and mode != "points":
+        assert np.abs(c).max() > 1 << 32
+
+
+@pytest.mark.parametrize("size", [(64, 48), (50, 37)])
+def test_pairs_are_the_twins(size, path):
+    profile = Profile()
+    for kind in (0, 3, 6):
+        window, given, table = window_of(kind, 40, size=size)
+        edges = find_edges(given, table, None, State(), profile)
+        found = bin_primitives(edges, size, 8)
+        corners = setup.snap(window)
+        expected = setup.pairs(*setup.polygon_edges(corners, profile), corners.min(1), corners.max(1), size)
+        tiles = found.y * found.across + found.x
+        assert list(zip(tiles.tolist(), found.primitive.tolist(), strict=True)) == expected
+        starts = np.searchsorted(tiles, np.arange(found.across * found.up + 1))
+        np.testing.assert_array_equal(found.starts.numpy(), starts)
+
+
+def test_polygon_offset_is_factor_times_slope_plus_units(path):
+    rng = np.random.default_rng(5)
     window = rng.uniform(0, 1, (20, 3, 4)).astype(np.float32) * np.float32([64, 64, 1, 1])
-    planes = triangle_planes(window)
-    for i in range(20):
-        x, y = rng.uniform(0, 64, 2)
-        found = planes.value[i] + planes.slope[i] @ (np.array([x, y]) - planes.anchor[i])
-        weights = raster.weights(window[i], x, y)
-        np.testing.assert_allclose(found[:3], weights, rtol=1e-9, atol=1e-9)
-        assert found[3] == pytest.approx(weights @ window[i, :, 2].astype(float), rel=1e-9, abs=1e-9)
+    window[0, :, 2] = 0.1  # flat
+    window[1, :, 2] = [0.25, 0.75, 0.5]
+    table, given = tensor(window.reshape(-1, 4)), all_of(20)
+    planes = find_planes(given, table, None, State(), 8)
+    assert polygon_offset(planes, given, table, State()) is planes
+    state = State(polygon_offset=(2, 8))
+    found = polygon_offset(planes, given, table, state).numpy()
+    np.testing.assert_array_equal(found[:, :11], planes.numpy()[:, :11])
+    slope = planes.numpy()[:, 6:8].astype(float)
+    np.testing.assert_allclose(found[:, 11], setup.offset(window[..., 2], slope, state), rtol=1e-6)
+    assert found[0, 11] == 8 * 2.0**-27  # 0.1 has the exponent -4
+
+
+@pytest.mark.parametrize("kind", range(8))  # the last kind has no area
+def test_planes_are_the_twins_weights_and_depth(kind, path):
+    """Of slivers and of huge triangles too: what float32 loses is relative to the weights at hand, not to the window."""
+    size, profile = (64, 48), Profile()
+    window, given, table = window_of(kind, 40, size=size)
+    edges = find_edges(given, table, None, State(), profile)
+    pairs = bin_primitives(edges, size, 8)
+    rows = find_planes(given, table, None, State(), 8)
+    planes = anchor(rows, pairs, given, table, State(), 8)
+    anchors, checked = planes.anchors.numpy(), 0
+    for i in range(0, len(pairs), 3):
+        corners = window[pairs.primitive[i]].astype(float)
+        u, v = corners[1, :2] - corners[0, :2], corners[2, :2] - corners[0, :2]
+        area = u[0] * v[1] - u[1] * v[0]
+        if abs(area) < 1e-3:  # in square pixels; float64 itself is not sure of their weights
+            continue
+        x, y = pairs.x[i] * 8 + 0.5, pairs.y[i] * 8 + 0.5
+        weights = raster.weights(corners, x, y)
+        # Each weight is a sum of six products over the area; a rounding of the largest is what float32 can lose.
+        reach = np.abs(corners[:, :2] - [x, y]).max()
+        loss = 2.0**-22 * (np.abs(weights).max() + 1) + 2.0**-22 * reach / 512 / abs(area)
+        np.testing.assert_allclose(anchors[i, :3], weights, atol=loss, rtol=0)
+        depth = weights @ corners[:, 2]
+        assert anchors[i, 3] == pytest.approx(depth, rel=0, abs=3 * loss * np.abs(corners[:, 2]).max())
+        slope = planes.slope[pairs.primitive[i]]
+        across = [raster.weights(corners, x + dx, y + dy) - weights for dx, dy in ((1, 0), (0, 1))]
+        np.testing.assert_allclose(slope[:3].T, across, rtol=1e-4, atol=1e-4 * np.abs(across).max())
+        checked += 1
+    assert checked > (3 if kind == 6 else 20)

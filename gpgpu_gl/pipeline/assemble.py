@@ -1,78 +1,128 @@
-"""Primitive assembly: points, lines and triangles from a stream of vertices."""
+"""Primitive assembly: points, lines and triangles from a stream of vertices (OpenGL 4.6, section 10.1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from gpgpu_gl.dtypes import int32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.elementwise import equal
+from gpgpu_gl.ops.scan import cumulative_sum
+from gpgpu_gl.ops.shape import getitem
+from gpgpu_gl.ops.take import take
+from gpgpu_gl.pipeline.expand import Expansion, expand
 from gpgpu_gl.pipeline.fetch import RESTART, Fetched
-from gpgpu_gl.pipeline.state import State
+from gpgpu_gl.pipeline.state import MODES, State
+from gpgpu_gl.tensor import Tensor, engine, new, tensor
+
+SIDES = {"points": 1, "lines": 2, "triangles": 3}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Primitives:
-    """corners: (n, 1, 2 or 3) vertex rows; provoking: (n,) the vertex whose flat outputs count; number: (n,)
-    gl_PrimitiveID, which counts within an instance."""
+    """table: (n, 8) int32, for each primitive three vertex rows (lines and points repeat their last) and the provoking
+    vertex, whose flat outputs count; gl_PrimitiveID, front facing, its row before clipping, and whether it is drawn.
 
-    corners: np.ndarray
-    provoking: np.ndarray
-    number: np.ndarray
+    sides: corners of a primitive. The other fields are copies of the table's columns on the host.
+    """
+
+    table: Tensor
+    sides: int
+
+    @classmethod
+    def of(cls, corners: np.ndarray, provoking: np.ndarray, number: np.ndarray) -> Primitives:
+        """From (n, 1, 2 or 3) vertex rows, (n,) provoking vertices and (n,) gl_PrimitiveID."""
+        n, sides = corners.shape
+        rows = np.ones((n, 8), np.int32)
+        rows[:, :3] = corners[:, [0, min(1, sides - 1), sides - 1]]
+        rows[:, 3], rows[:, 4], rows[:, 6] = provoking, number, np.arange(n)
+        return cls(tensor(rows), sides)
 
     def __len__(self) -> int:
-        return len(self.corners)
+        return self.table.shape[0]
 
-    def taken(self, which: np.ndarray) -> Primitives:
-        """Some of the primitives, in the order given."""
-        return Primitives(self.corners[which], self.provoking[which], self.number[which])
+    def taken(self, which: Expansion) -> Primitives:
+        """Some of the primitives, in order."""
+        return Primitives(take(self.table, which.owner, axis=0), self.sides)
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        return self.table.numpy()
+
+    @property
+    def corners(self) -> np.ndarray:
+        """(n, sides) vertex rows."""
+        return self._rows[:, : self.sides]
+
+    @property
+    def provoking(self) -> np.ndarray:
+        """(n,) vertices whose flat outputs count."""
+        return self._rows[:, 3]
+
+    @property
+    def number(self) -> np.ndarray:
+        """(n,) gl_PrimitiveID, which counts within an instance."""
+        return self._rows[:, 4]
+
+    @property
+    def front(self) -> np.ndarray:
+        """(n,) bool: front facing."""
+        return self._rows[:, 5] > 0
+
+    @property
+    def source(self) -> np.ndarray:
+        """(n,) the primitive before clipping."""
+        return self._rows[:, 6]
 
 
 def assemble(fetched: Fetched, state: State) -> Primitives:
-    """Groups the vertex stream into primitives as OpenGL 4.6 section 10.1 says, for every instance in turn."""
-    parts, first = [], []
-    for run in runs_of(fetched.stream):
-        corners, provoking = _group(run, state)
-        parts.append(corners)
-        first.append(provoking)
-    sides = {"points": 1, "lines": 2, "triangles": 3}[state.primitive]
-    corners = np.concatenate(parts) if parts else np.zeros((0, sides), np.int64)
-    provoking = np.concatenate(first) if first else np.zeros(0, np.int64)
-    shift = np.arange(fetched.instances).repeat(len(corners)) * fetched.count
-    return Primitives(
-        np.tile(corners, (fetched.instances, 1)) + shift[:, None],
-        np.tile(provoking, fetched.instances) + shift,
-        np.tile(np.arange(len(corners)), fetched.instances),
-    )
+    """Groups the vertex stream into primitives, for every instance in turn."""
+    stream = tensor(fetched.stream.astype(np.int32))
+    inputs = {"stream": stream}
+    restarts = bool((fetched.stream == RESTART).any())
+    mode = MODES.index(state.mode)
+    if restarts:
+        marks = equal(stream, RESTART).astype(np.int32)
+        places = new((stream.size, 4), int32)
+        count_inputs = {"stream": stream, "runs": cumulative_sum(marks), "marks": expand(marks).owner}
+        engine().run(
+            Pass(
+                "pipeline_assemble_count",
+                {name: t.operand for name, t in count_inputs.items()},
+                (places.operand,),
+                {"MODE": mode, "RESTART": f"({RESTART})"},
+            )
+        )
+        found = expand(getitem(places, (slice(None), 0)))
+        each = len(found)
+        inputs |= {"places": places, "owner": found.owner, "ends": found.ends}
+    else:
+        each = _count(state.mode, stream.size)
+    out = new((each * fetched.instances, 8), int32)
+    defines: dict[str, str | int] = {
+        "MODE": mode, "RUNS": int(restarts), "PROVOKING_LAST": int(state.provoking == "last"),
+    }  # fmt: skip
+    uniforms = {"each": each, "vertices": fetched.count}
+    operands = {name: t.operand for name, t in inputs.items()}
+    engine().run(Pass("pipeline_assemble", operands, (out.operand,), defines, uniforms))
+    return Primitives(out, SIDES[state.primitive])
+
+
+def _count(mode: str, vertices: int) -> int:
+    """Primitives of one run of vertices."""
+    if mode == "points":
+        return vertices
+    if mode in ("lines", "triangles"):
+        return vertices // (2 if mode == "lines" else 3)
+    if mode == "line_loop":
+        return vertices if vertices > 1 else 0
+    return max(vertices - (1 if mode == "line_strip" else 2), 0)
 
 
 def runs_of(stream: np.ndarray) -> list[np.ndarray]:
     """The stream cut at restarts."""
     cuts = np.nonzero(stream == RESTART)[0]
     return [part[part != RESTART] for part in np.split(stream, cuts)] if len(cuts) else [stream]
-
-
-def _group(v: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """(corners, provoking vertices) of one run of vertices."""
-    last, n = state.provoking == "last", len(v)
-    i = np.arange(max(n, 0))
-    if state.mode == "points":
-        return v[:, None], v
-    if state.mode in ("lines", "line_strip", "line_loop"):
-        if state.mode == "lines":
-            pairs = v[: n // 2 * 2].reshape(-1, 2)
-        else:
-            pairs = np.stack([v[:-1], v[1:]], -1) if n > 1 else np.zeros((0, 2), np.int64)
-            if state.mode == "line_loop" and n > 1:
-                pairs = np.concatenate([pairs, [[v[-1], v[0]]]])
-        return pairs, pairs[:, 1 if last else 0]
-    if state.mode == "triangles":
-        corners = v[: n // 3 * 3].reshape(-1, 3)
-        return corners, corners[:, 2 if last else 0]
-    if n < 3:
-        return np.zeros((0, 3), np.int64), np.zeros(0, np.int64)
-    i = i[: n - 2]
-    if state.mode == "triangle_strip":  # every second triangle is turned, so that all face the same way
-        odd = i % 2
-        corners = np.stack([v[i + odd], v[i + 1 - odd], v[i + 2]], -1)
-        return corners, v[i + 2] if last else v[i]
-    return np.stack([np.full(n - 2, v[0]), v[i + 1], v[i + 2]], -1), v[i + 2] if last else v[i + 1]

@@ -3,58 +3,76 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from gpgpu_gl.dtypes import int32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.create import arange
+from gpgpu_gl.ops.shape import getitem
+from gpgpu_gl.ops.sort import argsort, searchsorted
+from gpgpu_gl.ops.take import take
 from gpgpu_gl.pipeline.edges import Edges
+from gpgpu_gl.pipeline.expand import expand
+from gpgpu_gl.tensor import Tensor, engine, new
 
 TILE = 8
 
 
-@dataclass
+@dataclass(frozen=True)
 class Pairs:
     """One row for each (tile, primitive) that may meet, sorted by tile, then by primitive.
 
-    primitive, x, y: (n,) the primitive and the tile's place. edges: (n, 4) each edge function at the tile's lower left
-    corner, divided by the subpixels of a pixel and rounded down. starts: (tiles + 1,) the first pair of every tile,
-    counted row by row. across, up: tiles in x and y.
+    table: (n, 8) int32, each edge function at the tile's lower left corner, divided by the subpixels of a pixel and rounded
+    down; the primitive, the tile's x and y, 1. starts: (tiles + 1,) int32, the first pair of every tile, counted row by row.
+    across, up: tiles in x and y. The other fields are columns of the table on the host.
     """
 
-    primitive: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
-    edges: np.ndarray
-    starts: np.ndarray
+    table: Tensor
+    starts: Tensor
     across: int
     up: int
 
     def __len__(self) -> int:
-        return len(self.primitive)
+        return self.table.shape[0]
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        return self.table.numpy()
+
+    @property
+    def primitive(self) -> np.ndarray:
+        """(n,) primitives."""
+        return self._rows[:, 4]
+
+    @property
+    def x(self) -> np.ndarray:
+        """(n,) places of tiles in x, in tiles."""
+        return self._rows[:, 5]
+
+    @property
+    def y(self) -> np.ndarray:
+        """(n,) places of tiles in y, in tiles."""
+        return self._rows[:, 6]
 
 
 def bin_primitives(edges: Edges, size: tuple[int, int], bits: int) -> Pairs:
     """Pairs of primitives and tiles. A tile wholly beyond one edge of a primitive is left out."""
     across, up = -(-size[0] // TILE), -(-size[1] // TILE)
-    side = TILE << bits
-    last = np.array([across, up]) - 1
-    low = np.clip(edges.low // side, 0, last + 1)
-    high = np.clip(edges.high // side, -1, last)
-    extent = np.maximum(high - low + 1, 0)
-    counts = extent[:, 0] * extent[:, 1]
-    primitive = np.repeat(np.arange(len(edges)), counts)
-    within = np.arange(len(primitive)) - np.repeat(np.cumsum(counts) - counts, counts)
-    wide = np.maximum(extent[primitive, 0], 1)
-    x = low[primitive, 0] + within % wide
-    y = low[primitive, 1] + within // wide
-    dx, dy = edges.dx[primitive], edges.dy[primitive]
-    value = edges.c[primitive] + dx * (y * side)[:, None] - dy * (x * side)[:, None]
-    highest = value + np.maximum(dx, 0) * side + np.maximum(-dy, 0) * side
-    meets = (highest >= 0).all(1)
-    primitive, x, y, value = primitive[meets], x[meets], y[meets], value[meets]
-    tile = y * across + x
-    order = np.argsort(tile.astype(np.uint16) if across * up <= 1 << 16 else tile, kind="stable")
-    starts = np.zeros(across * up + 1, np.int64)
-    np.cumsum(np.bincount(tile, minlength=across * up), out=starts[1:])
-    # Within a tile the other terms stay below 2**28, so that a value cut to 2**29 keeps its sign.
-    cut = np.clip(value[order] >> bits, -(1 << 29), 1 << 29)
-    return Pairs(primitive[order], x[order], y[order], cut.astype(np.int32), starts, across, up)
+    spans = new((len(edges), 4), int32)
+    uniforms = {"bits": bits, "tiles": (across, up)}
+    engine().run(Pass("pipeline_bin_count", {"boxes": edges.boxes.operand}, (spans.operand,), uniforms=uniforms))
+    near = expand(getitem(spans, (slice(None), 3)))
+    table = new((len(near), 8), int32)
+    inputs = {
+        "spans": spans, "c_low": edges.c_low, "c_high": edges.c_high, "dx": edges.dx, "dy": edges.dy,
+        "owner": near.owner, "ends": near.ends,
+    }  # fmt: skip
+    operands = {name: t.operand for name, t in inputs.items()}
+    engine().run(Pass("pipeline_bin", operands, (table.operand,), uniforms={"bits": bits}))
+    meeting = take(table, expand(getitem(table, (slice(None), 7))).owner, axis=0)
+    tile = getitem(meeting, (slice(None), 6)) * across + getitem(meeting, (slice(None), 5))
+    order = argsort(tile)
+    starts = searchsorted(take(tile, order, axis=0), arange(across * up + 1))
+    return Pairs(take(meeting, order, axis=0), starts, across, up)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from gpgpu_gl.dtypes import float32
+from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.pipeline.bins import Pairs
+from gpgpu_gl.pipeline.expand import expand
 from gpgpu_gl.pipeline.merge import Frame
 from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.state import COMPARE, State
@@ -28,16 +28,13 @@ def early_depth(
     size: tuple[int, int],
     pairs: Pairs,
     quads: Quads,
-    table: Tensor,
-    coverage: Tensor,
     coord: Tensor,
     onto: Frame | None,
 ) -> Tensor:
     """(height, width, 4) for the packed fragments: 1 where it is covered and passes, 1 where it is covered, its depth."""
-    starts = np.stack([pairs.starts[:-1], pairs.starts[1:]], -1).astype(np.int32)
-    facts = np.zeros((len(pairs), 4), np.int32)
-    facts[:, 0] = quads.first
-    inputs = {"quads": table, "tiles": tensor(starts), "pairs": tensor(facts), "coverage": coverage, "coord": coord}
+    inputs = {
+        "quads": quads.table, "starts": pairs.starts, "pairs": quads.facts, "coverage": quads.coverage, "coord": coord,
+    }  # fmt: skip
     if onto is not None:
         held = np.zeros((size[1], size[0], 4), np.float32)
         held[..., 0] = onto.depth.numpy()
@@ -56,15 +53,15 @@ def early_depth(
     return out
 
 
-def survivors(quads: Quads, passes: np.ndarray) -> tuple[Quads, np.ndarray]:
+def survivors(quads: Quads, early: Tensor) -> tuple[Quads, Tensor]:
     """The quads with a fragment that passes, packed anew, and (n,) each quad's place among them, -1 for the others.
 
-    passes: (n, 4).
+    early: what early_depth found.
     """
-    kept = np.nonzero(passes.any(1))[0]
-    columns = max(int(np.ceil(np.sqrt(len(kept)))), 1)
-    place = np.full(len(quads), -1, np.int32)
-    place[kept] = np.arange(len(kept))
-    rows = max(-(-len(kept) // columns), 1)
-    parts = {name: getattr(quads, name)[kept] for name in ("x", "y", "primitive", "pair", "mask")}
-    return replace(quads, **parts, columns=columns, rows=rows), place
+    passing = new((len(quads), 4), int32)
+    engine().run(
+        Pass("pipeline_early_count", {"early": early.operand}, (passing.operand,), uniforms={"columns": quads.columns})
+    )
+    flags = getitem(passing, (slice(None), 0))
+    kept = expand(flags)
+    return quads.taken(kept), flags * kept.ends - 1

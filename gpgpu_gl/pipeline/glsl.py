@@ -58,6 +58,9 @@ class Variable:
         return self.key if self.instance else self.name
 
 
+INTERPOLATIONS = {"smooth": 0, "flat": 1, "noperspective": 2}  # as the kernels number them
+
+
 @dataclass(frozen=True)
 class Slot:
     """Up to four components that travel together: one texel of a table of vertices.

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from gpgpu_gl.dtypes import float32
 from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.pipeline.assemble import Primitives
+from gpgpu_gl.pipeline.glsl import INTERPOLATIONS, Slot
 from gpgpu_gl.pipeline.quads import Quads
-from gpgpu_gl.pipeline.wrap import Slot
-from gpgpu_gl.tensor import Tensor, engine, new, tensor
-
-MODES = {"smooth": 0, "flat": 1, "noperspective": 2}
+from gpgpu_gl.pipeline.setup import Planes
+from gpgpu_gl.tensor import Tensor, engine, new
 
 
-def place_fragments(
-    quads: Quads, table: Tensor, planes: Tensor, primitives: Tensor, points: bool
-) -> tuple[Tensor, Tensor]:
+def place_fragments(quads: Quads, planes: Planes, points: bool) -> tuple[Tensor, Tensor]:
     """(height, width, 4) x, y, depth, 1/w and weights of the packed fragments. Depth is not clamped yet."""
     shape = (*quads.shape, 4)
     coord, weights = new(shape, float32), new(shape, float32)
-    inputs = {"quads": table.operand, "planes": planes.operand, "primitives": primitives.operand}
+    inputs = {"quads": quads.table.operand, "planes": planes.anchors.operand, "primitives": planes.table.operand}
     uniforms = {"count": len(quads), "columns": quads.columns}
     engine().run(
         Pass("pipeline_fragments", inputs, (coord.operand, weights.operand), {"POINTS": int(points)}, uniforms)
@@ -31,22 +27,22 @@ def place_fragments(
 
 def interpolate(
     quads: Quads,
-    table: Tensor,
     weights: Tensor,
-    corners: Tensor,
-    outputs: np.ndarray,
+    primitives: Primitives,
+    values: Tensor,
     slots: Sequence[Slot],
-    primitives: Tensor,
+    planes: Planes,
     points: bool,
 ) -> Tensor:
     """(fragments, 4 * slots): the inputs of the packed fragments, counted row by row.
 
-    outputs: (vertices, slots, 4) what the vertices wrote, floats or int32.
+    values: (vertices, 4 * slots) what the vertices wrote, floats or int32.
     """
-    values = tensor(outputs.reshape(len(outputs), 4 * len(slots)))
     out = new((quads.shape[0] * quads.shape[1], 4 * len(slots)), values.dtype)
-    modes = ", ".join("1" if points else str(MODES[slot.interpolation]) for slot in slots)
-    inputs = {"quads": table, "weights": weights, "corners": corners, "table": values, "primitives": primitives}
+    modes = ", ".join("1" if points else str(INTERPOLATIONS[slot.interpolation]) for slot in slots)
+    inputs = {
+        "quads": quads.table, "weights": weights, "corners": primitives.table, "table": values, "primitives": planes.table,
+    }  # fmt: skip
     defines: dict[str, str | int] = {"SLOTS": len(slots), "MODES": modes, "INTEGERS": int(values.dtype.kind == "i")}
     uniforms = {"count": len(quads), "columns": quads.columns}
     engine().run(

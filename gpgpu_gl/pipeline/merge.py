@@ -43,24 +43,21 @@ class Frame:
         return self.colors[0]
 
 
-def merge(trace: Trace, primitives: Tensor, shader_depth: bool) -> Frame:
+def merge(trace: Trace, shader_depth: bool) -> Frame:
     """Runs every sample's fragments, in drawing order, through the tests and onto the targets.
 
-    primitives: the rows of the interpolation planes. shader_depth: the shader wrote the depth of all samples itself.
+    shader_depth: the shader wrote the depth of all samples itself.
     """
     state, profile, pairs, quads, onto = trace.state, trace.profile, trace.pairs, trace.quads_found, trace.onto
     width, height = trace.size
     samples, colors = state.samples, trace.shaded
-    starts = np.stack([pairs.starts[:-1], pairs.starts[1:]], -1).astype(np.int32)
-    facts = np.zeros((len(pairs), 4), np.int32)
-    facts[:, 0], facts[:, 1], facts[:, 2] = quads.first, trace.front[pairs.primitive], pairs.primitive
     inputs: dict[str, Tensor] = {
-        "tiles": tensor(starts), "pairs": tensor(facts), "coverage": trace.coverage, "primitives": primitives,
+        "starts": pairs.starts, "pairs": quads.facts, "coverage": quads.coverage, "primitives": trace.planes.table,
     }  # fmt: skip
     if trace.early is None:
         inputs["alive"] = trace.alive
     else:
-        inputs |= {"coord": trace.fragcoord, "slots": tensor(trace.place)}
+        inputs |= {"coord": trace.fragcoord, "slots": trace.places}
     kinds = trace.pipeline._kinds()
     formats = [target_format(state, i, kind) for i, kind in enumerate(kinds)]
     inputs |= {f"c{i}": t for i, t in enumerate(colors)}

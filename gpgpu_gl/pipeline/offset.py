@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from gpgpu_gl.dtypes import float32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.state import State
+from gpgpu_gl.tensor import Tensor, engine, new
 
 
-def polygon_offset(depth: np.ndarray, slope: np.ndarray, state: State) -> np.ndarray:
-    """(n,) what is added to the depths of (n, 3) corners; slope: (n, 2) depth per pixel in x and y.
-
-    For a 32-bit float depth buffer r is 2**(e - 23), e the exponent of the largest depth in the triangle.
-    """
+def polygon_offset(planes: Tensor, primitives: Primitives, window: Tensor, state: State) -> Tensor:
+    """The (n, 12) planes of triangles with what is added to their depths as the last element."""
     if state.polygon_offset is None:
-        return np.zeros(len(depth))
-    factor, units = state.polygon_offset
-    exponent = np.frexp(np.abs(depth).max(1, initial=0))[1] - 1
-    smallest = np.ldexp(1.0, exponent - 23)
-    return factor * np.abs(slope).max(1, initial=0) + units * smallest
+        return planes
+    out = new(planes.shape, float32)
+    inputs = {"planes": planes.operand, "primitives": primitives.table.operand, "window": window.operand}
+    uniforms = {"offset": tuple(map(float, state.polygon_offset))}
+    engine().run(Pass("pipeline_offset", inputs, (out.operand,), uniforms=uniforms))
+    return out

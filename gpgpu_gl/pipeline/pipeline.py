@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl import source
 from gpgpu_gl.gl.context import device
@@ -16,10 +14,11 @@ from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.pipeline.assemble import assemble
 from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
-from gpgpu_gl.pipeline.coverage import rasterise, upload_edges, upload_pairs
-from gpgpu_gl.pipeline.cull import area, cull, facing, snap
+from gpgpu_gl.pipeline.coverage import rasterise
+from gpgpu_gl.pipeline.cull import cull
+from gpgpu_gl.pipeline.divide import divide
 from gpgpu_gl.pipeline.early import allowed, early_depth, survivors
-from gpgpu_gl.pipeline.edges import Edges, line_edges, point_edges, point_sides, polygon_edges, rectangle_edges
+from gpgpu_gl.pipeline.edges import find_edges
 from gpgpu_gl.pipeline.fetch import fetch
 from gpgpu_gl.pipeline.fragment import shade_fragments
 from gpgpu_gl.pipeline.hardware import draw
@@ -28,15 +27,14 @@ from gpgpu_gl.pipeline.merge import Frame, merge
 from gpgpu_gl.pipeline.offset import polygon_offset
 from gpgpu_gl.pipeline.probe import Profile, probe
 from gpgpu_gl.pipeline.program import Uniforms, build
-from gpgpu_gl.pipeline.project import divide, viewport
 from gpgpu_gl.pipeline.quads import find_quads
-from gpgpu_gl.pipeline.setup import Planes, line_planes, point_planes, triangle_planes
+from gpgpu_gl.pipeline.setup import anchor, find_planes
 from gpgpu_gl.pipeline.state import State, check_size
 from gpgpu_gl.pipeline.target import own_targets
 from gpgpu_gl.pipeline.trace import Trace
-from gpgpu_gl.pipeline.vertex import Vertices, shade_vertices, varyings
+from gpgpu_gl.pipeline.vertex import shade_vertices, varyings
+from gpgpu_gl.pipeline.viewport import viewport
 from gpgpu_gl.pipeline.wrap import check_supported, link, outputs, read, wrapped
-from gpgpu_gl.tensor import tensor
 
 
 class Pipeline:
@@ -150,7 +148,7 @@ class Pipeline:
                 bound.unbind()
                 assembled = assemble(fetched, state)
                 clipped = clip(vertices, assembled, state, self.link.floats)
-                ndc = divide(clipped.vertices.clip)
+                ndc = divide(clipped.vertices.positions)
                 window = viewport(ndc, state, size)
                 trace = Trace(self, size, profile, fetched, vertices, assembled, clipped, ndc, window)
                 trace.uniforms = bound.values
@@ -162,70 +160,43 @@ class Pipeline:
         return trace
 
     def _rasterise(self, trace: Trace) -> None:
-        """Culling, offset, edges, binning, coverage, quads."""
-        state, profile = self.state, trace.profile
-        primitives, window = trace.clipped.primitives, trace.window
-        corners = window[primitives.corners]
-        front = np.ones(len(primitives), bool)
+        """Culling, edges, binning, coverage, quads."""
+        state, profile, window = self.state, trace.profile, trace.window_position
+        bits = profile.subpixel_bits
+        primitives = trace.clipped.primitives
         if state.primitive == "triangles":
-            snapped = snap(corners, profile.subpixel_bits)
-            areas = area(snapped)
-            front = facing(areas, state)
-            kept = cull(areas, front, state)
-        else:
-            kept = np.ones(len(primitives), bool)
-        trace.culled = int((~kept).sum())
-        trace.primitives = primitives.taken(kept)
-        trace.source = trace.clipped.source[kept]
-        trace.front, corners = front[kept], corners[kept]
-        edges, planes = self._figures(corners, trace.clipped.vertices, trace)
-        trace.edges, trace.planes = edges, planes
-        trace.pairs = bin_primitives(edges, trace.size, profile.subpixel_bits)
-        trace.coverage = rasterise(
-            upload_pairs(trace.pairs), upload_edges(edges, profile.subpixel_bits), profile, state.samples
-        )
-        trace.quads_found = find_quads(trace.coverage.numpy(), trace.pairs, state.samples)
-
-    def _figures(self, corners: np.ndarray, vertices: Vertices, trace: Trace) -> tuple[Edges, Planes]:
-        state, profile = self.state, trace.profile
+            primitives = cull(primitives, window, state, bits)
+        trace.culled = len(trace.clipped.primitives) - len(primitives)
+        trace.primitives = primitives
+        sizes = trace.clipped.vertices.sizes
+        trace.edges = find_edges(primitives, window, sizes, state, profile)
+        trace.pairs = bin_primitives(trace.edges, trace.size, bits)
+        trace.coverage = rasterise(trace.pairs, trace.edges, profile, state.samples)
+        trace.quads_found = find_quads(trace.coverage, trace.pairs, primitives, state.samples)
+        planes = find_planes(primitives, window, sizes, state, bits)
         if state.primitive == "triangles":
-            planes = triangle_planes(corners)
-            planes.value[:, 3] += polygon_offset(corners[..., 2].astype(np.float64), planes.slope[:, 3], state)
-            return polygon_edges(snap(corners, profile.subpixel_bits), profile), planes
-        if state.primitive == "lines":
-            figures = line_edges if state.samples == 1 else rectangle_edges
-            return figures(corners, profile), line_planes(corners, state.samples)
-        rows = trace.primitives.corners[:, 0]
-        own = vertices.size[rows] if vertices.size is not None and state.point_size is None else None
-        sizes = np.full(len(rows), state.point_size or 1.0, np.float32) if own is None else own
-        edges = point_edges(corners[:, 0], sizes, profile, None if own is None else state.viewport)
-        return edges, point_planes(corners[:, 0], point_sides(sizes, profile.subpixel_bits), profile.subpixel_bits)
+            planes = polygon_offset(planes, primitives, window, state)
+        trace.planes = anchor(planes, trace.pairs, primitives, window, state, bits)
 
     def _shade(self, trace: Trace, bound: Uniforms, onto: Frame | None) -> None:
         """Interpolation, fragment shading, per-fragment operations."""
-        state, found = self.state, trace.quads_found
+        state, quads = self.state, trace.quads_found
         points = state.primitive == "points"
-        every, rows = tensor(found.table()), tensor(trace.planes.rows())
-        planes, corners = tensor(trace.planes.at(trace.pairs)), tensor(trace.corner_table())
-        trace.fragcoord, trace.barycentric = place_fragments(found, every, planes, rows, points)
-        quads, table, coord, weights = found, every, trace.fragcoord, trace.barycentric
-        trace.early = None
+        coord, weights = trace.fragcoord, trace.barycentric = place_fragments(quads, trace.planes, points)
         if allowed(state, self.fragment.interface.words):
-            trace.early = early_depth(
-                state, trace.size, trace.pairs, found, every, trace.coverage, trace.fragcoord, onto
-            )
-            quads, trace.place = survivors(found, trace.packed(trace.early)[..., 0] > 0)
-            if len(quads) < len(found):
-                table = tensor(quads.table())
-                coord, weights = place_fragments(quads, table, planes, rows, points)
+            trace.early = early_depth(state, trace.size, trace.pairs, quads, coord, onto)
+            quads, trace.places = survivors(quads, trace.early)
+            if len(quads) < len(trace.quads_found):
+                coord, weights = place_fragments(quads, trace.planes, points)
         trace.quads_shaded = quads
-        inputs = {"em_coord": coord, "em_weights": weights, "em_quads": table, "em_primitives": corners}
+        primitives, vertices = trace.primitives, trace.clipped.vertices
+        inputs = {"em_coord": coord, "em_weights": weights, "em_quads": quads.table, "em_primitives": primitives.table}
         for name, slots, values in (
-            ("em_float_slots", self.link.floats, trace.clipped.vertices.floats),
-            ("em_int_slots", self.link.ints, trace.clipped.vertices.ints),
+            ("em_float_slots", self.link.floats, vertices.float_table),
+            ("em_int_slots", self.link.ints, vertices.int_table),
         ):
-            if slots:
-                inputs[name] = interpolate(quads, table, weights, corners, values, slots, rows, points)
+            if values is not None:
+                inputs[name] = interpolate(quads, weights, primitives, values, slots, trace.planes, points)
         trace.slots = inputs
         program = self._program("counted" if trace.counted else "fragment")
         cover = self.device.ctx.vertex_array(program, [])
@@ -235,7 +206,7 @@ class Pipeline:
         finally:
             cover.release()
         trace.onto = onto
-        trace.frame = merge(trace, rows, "gl_FragDepth" in self.fragment.interface.words)
+        trace.frame = merge(trace, "gl_FragDepth" in self.fragment.interface.words)
 
     # --- the hardware
 

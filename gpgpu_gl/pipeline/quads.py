@@ -2,60 +2,100 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from gpgpu_gl.dtypes import int32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.shape import getitem
+from gpgpu_gl.ops.take import take
+from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import TILE, Pairs
+from gpgpu_gl.pipeline.expand import Expansion, expand
+from gpgpu_gl.tensor import Tensor, engine, new
 
 
-@dataclass
+@dataclass(frozen=True)
 class Quads:
     """One row for each quad, by tile, primitive and place.
 
-    x, y: (n,) its lower left pixel. primitive, pair: (n,). mask: (n, samples) four bits of covered pixels, row by row.
-    first: (pairs,) the first quad of each pair.
-    columns, rows: how the quads are packed: quad i lies at column i % columns of row i // columns.
+    table: (n, 4) int32, x and y of its lower left pixel, primitive, pair. facts: (pairs, 4) int32, the first quad of each
+    pair, front facing, primitive, 0. coverage: the words of the pairs, of so many samples.
+    The quads are packed: quad i lies at column i % columns of row i // columns.
     """
 
-    x: np.ndarray
-    y: np.ndarray
-    primitive: np.ndarray
-    pair: np.ndarray
-    mask: np.ndarray
-    first: np.ndarray
-    columns: int
-    rows: int
+    table: Tensor
+    facts: Tensor
+    coverage: Tensor
+    samples: int
 
     def __len__(self) -> int:
-        return len(self.x)
+        return self.table.shape[0]
+
+    @property
+    def columns(self) -> int:
+        """Quads in a row of the packed ones."""
+        return max(math.ceil(math.sqrt(len(self))), 1)
+
+    @property
+    def rows(self) -> int:
+        """Rows of packed quads."""
+        return max(-(-len(self) // self.columns), 1)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(height, width) in packed fragments."""
         return 2 * self.rows, 2 * self.columns
 
-    def table(self) -> np.ndarray:
-        """(n, 4) int32 for the kernels: x, y, primitive, pair."""
-        return np.stack([self.x, self.y, self.primitive, self.pair], -1).astype(np.int32)
+    def taken(self, which: Expansion) -> Quads:
+        """Some of the quads, packed anew."""
+        return Quads(take(self.table, which.owner, axis=0), self.facts, self.coverage, self.samples)
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        return self.table.numpy()
+
+    @property
+    def x(self) -> np.ndarray:
+        """(n,) the left pixel, on the host."""
+        return self._rows[:, 0]
+
+    @property
+    def y(self) -> np.ndarray:
+        """(n,) the lower pixel, on the host."""
+        return self._rows[:, 1]
+
+    @property
+    def primitive(self) -> np.ndarray:
+        """(n,) the primitive, on the host."""
+        return self._rows[:, 2]
+
+    @property
+    def pair(self) -> np.ndarray:
+        """(n,) the pair of tile and primitive, on the host."""
+        return self._rows[:, 3]
+
+    @cached_property
+    def mask(self) -> np.ndarray:
+        """(n, samples) four bits of covered pixels, row by row, on the host."""
+        words = self.coverage.numpy()[self.pair, : 2 * self.samples].reshape(len(self), self.samples, 2)
+        place = self.y % TILE // 2 * 4 + self.x % TILE // 2
+        word = np.take_along_axis(words, (place // 8)[:, None, None], 2)[..., 0].view(np.uint32)
+        return ((word >> (4 * (place % 8)).astype(np.uint32)[:, None]) & 15).astype(np.uint8)
 
 
-def find_quads(coverage: np.ndarray, pairs: Pairs, samples: int) -> Quads:
+def find_quads(coverage: Tensor, pairs: Pairs, primitives: Primitives, samples: int) -> Quads:
     """Quads of the (pairs, 4 or 8) words of coverage."""
-    words = np.ascontiguousarray(coverage[:, : 2 * samples]).view(np.uint8)  # little-endian: two quads to a byte
-    bytes_ = words.reshape(len(pairs), samples, 8)
-    nibbles = np.stack([bytes_ & 15, bytes_ >> 4], -1).reshape(len(pairs), samples, 16)
-    found = np.bitwise_or.reduce(nibbles, axis=1)
-    pair, place = np.nonzero(found)
-    counts = np.count_nonzero(found, axis=1)
-    columns = max(int(np.ceil(np.sqrt(len(pair)))), 1)
-    return Quads(
-        pairs.x[pair] * TILE + place % 4 * 2,
-        pairs.y[pair] * TILE + place // 4 * 2,
-        pairs.primitive[pair],
-        pair,
-        nibbles[pair, :, place],
-        np.cumsum(counts) - counts,
-        columns,
-        max(-(-len(pair) // columns), 1),
-    )
+    defines = {"TEXELS": -(-samples // 2)}
+    counts = new((len(pairs), 4), int32)
+    engine().run(Pass("pipeline_quad_count", {"coverage": coverage.operand}, (counts.operand,), defines))
+    found = expand(getitem(counts, (slice(None), 0)))
+    table, facts = new((len(found), 4), int32), new((len(pairs), 4), int32)
+    inputs = {"coverage": coverage, "pairs": pairs.table, "owner": found.owner, "ends": found.ends}
+    engine().run(Pass("pipeline_quads", {name: t.operand for name, t in inputs.items()}, (table.operand,), defines))
+    inputs = {"pairs": pairs.table, "primitives": primitives.table, "ends": found.ends}
+    engine().run(Pass("pipeline_quad_facts", {name: t.operand for name, t in inputs.items()}, (facts.operand,)))
+    return Quads(table, facts, coverage, samples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,18 +21,20 @@ from gpgpu_gl.pipeline.probe import Profile
 from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.setup import Planes
 from gpgpu_gl.pipeline.vertex import Vertices
-from gpgpu_gl.tensor import Tensor, tensor
+from gpgpu_gl.tensor import Tensor
 
 if TYPE_CHECKING:
     from gpgpu_gl.pipeline.pipeline import Pipeline
 
 
 class Trace:
-    """The results of all stages of one draw. Rows of pictures go up: row 0 is at the bottom, as in OpenGL."""
+    """The results of all stages of one draw. Rows of pictures go up: row 0 is at the bottom, as in OpenGL.
+
+    window_position: (vertices, 4) x, y, depth, 1/w of all vertices, the corners of primitives that were cut at the end.
+    ndc: (vertices, 4) the same before the viewport transform.
+    """
 
     primitives: Primitives
-    source: np.ndarray
-    front: np.ndarray
     edges: Edges
     planes: Planes
     pairs: Pairs
@@ -39,7 +42,7 @@ class Trace:
     quads_found: Quads
     quads_shaded: Quads
     early: Tensor | None
-    place: np.ndarray
+    places: Tensor | None
     fragcoord: Tensor
     barycentric: Tensor
     slots: dict[str, Tensor]
@@ -60,13 +63,13 @@ class Trace:
         vertices: Vertices,
         assembled: Primitives,
         clipped: Clipped,
-        ndc: np.ndarray,
-        window: np.ndarray,
+        ndc: Tensor,
+        window: Tensor,
     ) -> None:
         self.pipeline, self.state, self.size, self.profile = pipeline, pipeline.state, size, profile
         self.fetched, self.vertices, self.assembled, self.clipped = fetched, vertices, assembled, clipped
-        self.ndc, self.window = ndc, window
-        self.place = np.zeros(0, np.int32)
+        self.ndc, self.window_position = ndc, window
+        self.early, self.places = None, None
 
     # --- frames
 
@@ -102,27 +105,42 @@ class Trace:
     @property
     def clip_position(self) -> Tensor:
         """(vertices, 4) gl_Position as the vertex shader wrote it."""
-        return tensor(self.vertices.clip)
+        return self.vertices.positions
+
+    @cached_property
+    def window(self) -> np.ndarray:
+        """window_position on the host."""
+        return self.window_position.numpy()
 
     @property
-    def window_position(self) -> Tensor:
-        """(vertices, 4) x, y, depth, 1/w of all vertices, those that clipping made at the end."""
-        return tensor(self.window)
+    def source(self) -> np.ndarray:
+        """(primitives,) the primitive before clipping, on the host."""
+        return self.primitives.source
+
+    @property
+    def front(self) -> np.ndarray:
+        """(primitives,) bool: front facing, on the host."""
+        return self.primitives.front
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """(quads,) the place of each quad among those that were shaded, -1 for the others, on the host."""
+        return np.arange(len(self.quads_found)) if self.places is None else self.places.numpy()
 
     @property
     def triangles(self) -> Tensor:
         """(primitives, corners) int32 rows of window_position, after clipping and culling."""
-        return tensor(self.primitives.corners.astype(np.int32))
+        return getitem(self.primitives.table, (slice(None), slice(0, self.primitives.sides)))
 
     @property
     def primitive_id(self) -> Tensor:
         """(primitives,) int32 gl_PrimitiveID of what is left after clipping and culling."""
-        return tensor(self.primitives.number.astype(np.int32))
+        return getitem(self.primitives.table, (slice(None), 4))
 
     @property
     def quads(self) -> Tensor:
         """(quads, 4) int32: x and y of the lower left pixel, primitive, pair of tile and primitive."""
-        return tensor(self.quads_found.table())
+        return self.quads_found.table
 
     @property
     def fragments(self) -> Tensor:
@@ -158,14 +176,6 @@ class Trace:
     def cost(self, lanes: int = 32, clocks: Clocks | None = None) -> Cost:
         """What the draw would cost on a machine of `lanes` lanes in step: invocations, waste and clocks by stage."""
         return count_cost(self, lanes, clocks or Clocks())
-
-    def corner_table(self) -> np.ndarray:
-        """(primitives, 8) int32 for the kernels: three vertices and the provoking one, gl_PrimitiveID, front facing."""
-        rows = np.zeros((len(self.primitives), 8), np.int32)
-        corners = self.primitives.corners
-        rows[:, :3] = corners[:, [0, 1, 2][: corners.shape[1]] + [corners.shape[1] - 1] * (3 - corners.shape[1])]
-        rows[:, 3], rows[:, 4], rows[:, 5] = self.primitives.provoking, self.primitives.number, self.front
-        return rows
 
     def covered(self) -> np.ndarray:
         """(fragments by quad, 4, samples) which samples of each quad's pixels are covered."""

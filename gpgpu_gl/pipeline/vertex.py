@@ -1,34 +1,58 @@
-"""Vertex shading: the user's vertex shader, unmodified, with its outputs captured by transform feedback."""
+"""Vertex shading: the user's vertex shader on the device, its outputs caught by transform feedback (section 13.3)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import moderngl
 import numpy as np
 
-from gpgpu_gl.dtypes import float32
+from gpgpu_gl.dtypes import float32, int32
+from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.pipeline.fetch import Fetched
 from gpgpu_gl.pipeline.wrap import Link, Shader
-from gpgpu_gl.tensor import engine, new
+from gpgpu_gl.tensor import Tensor, engine, new
+
+Place = tuple[int, int]  # the first word of an output among those of its vertex, and its components
 
 
-@dataclass
+@dataclass(frozen=True)
 class Vertices:
-    """Shaded vertices. clip: (n, 4) positions in clip space. floats: (n, slots, 4) and ints: (n, slots, 4), outputs.
+    """Shaded vertices, a row each. positions: (n, 4) in clip space. float_table, int_table: (n, 4 * slots) outputs.
 
-    distances: (n, user clip distances). size: (n,) point sizes or None.
+    distances: (n, 8) to the user's clip planes; sizes: (n, 4), a point's size first; None where the shader writes none.
     """
 
-    clip: np.ndarray
-    floats: np.ndarray
-    ints: np.ndarray
-    distances: np.ndarray
-    size: np.ndarray | None = None
+    positions: Tensor
+    float_table: Tensor | None = None
+    int_table: Tensor | None = None
+    distances: Tensor | None = None
+    sizes: Tensor | None = None
 
     def __len__(self) -> int:
-        return len(self.clip)
+        return self.positions.shape[0]
+
+    @cached_property
+    def clip(self) -> np.ndarray:
+        """(n, 4) positions, on the host."""
+        return self.positions.numpy()
+
+    @cached_property
+    def floats(self) -> np.ndarray:
+        """(n, slots, 4) outputs, on the host."""
+        return _slots(self.float_table, len(self), np.float32)
+
+    @cached_property
+    def ints(self) -> np.ndarray:
+        """(n, slots, 4) integer outputs, on the host."""
+        return _slots(self.int_table, len(self), np.int32)
+
+
+def _slots(table: Tensor | None, rows: int, dtype: type) -> np.ndarray:
+    return np.zeros((rows, 0, 4), dtype) if table is None else table.numpy().reshape(rows, -1, 4)
 
 
 def varyings(vertex: Shader, link: Link, clip_distances: int) -> list[str]:
@@ -48,38 +72,58 @@ def shade_vertices(
     names = varyings(vertex, link, clip_distances)
     planes = program["gl_ClipDistance"].array_length if "gl_ClipDistance" in names else 0
     sized = "gl_PointSize" in names
-    width = 4 + sized + planes + sum(count for _, _, count in link.places)
-    data = np.zeros((total, width), np.float32)
-    if total:
-        buffers = [ctx.buffer(array.tobytes()) for array, _, _ in fetched.contents]
-        out = ctx.buffer(reserve=total * width * 4)
-        vao = ctx.vertex_array(
-            program, [(b, form, name) for b, (_, form, name) in zip(buffers, fetched.contents, strict=True)]
-        )
-        try:
-            # Nothing is drawn, but a draw needs a complete framebuffer, and a headless context has none.
-            engine()._target([new((1, 4), float32).storage]).use()
-            vao.transform(out, moderngl.POINTS, vertices=fetched.count, instances=fetched.instances)
-            data = np.frombuffer(out.read(), np.float32).reshape(total, width)
-        finally:
-            vao.release()
-            for buffer in (out, *buffers):
-                buffer.release()
-    floats = np.zeros((total, len(link.floats), 4), np.float32)
-    ints = np.zeros((total, len(link.ints), 4), np.int32)
     at = 4 + sized + planes
-    whole = data.view(np.int32)
-    for kind, slot, count in link.places:
-        if kind == "f":
-            floats[:, slot, :count] = data[:, at : at + count]
-        else:
-            ints[:, slot, :count] = whole[:, at : at + count]
+    slots: dict[str, list[Place]] = {"f": [], "i": []}
+    for kind, _, count in link.places:  # in the order of their slots
+        slots[kind].append((at, count))
         at += count
-    start = 4 + sized
+    raw = _transform(ctx, program, fetched, total, at)
+
+    def table(places: Sequence[Place], dtype: np.dtype) -> Tensor | None:
+        return _unpack(raw, total, at, places, dtype) if places else None
+
+    used = min(planes, clip_distances)
+    distances = [(4 + sized + first, max(min(4, used - first), 0)) for first in (0, 4)]
+    positions = _unpack(raw, total, at, [(0, 4)], float32)
     return Vertices(
-        data[:, :4].copy(),
-        floats,
-        ints,
-        data[:, start : start + min(planes, clip_distances)].copy(),
-        data[:, 4].copy() if sized else None,
+        positions,
+        table(slots["f"], float32),
+        table(slots["i"], int32),
+        table(distances, float32) if clip_distances else None,
+        table([(4, 1)], float32) if sized else None,
     )
+
+
+def _transform(ctx: moderngl.Context, program: Any, fetched: Fetched, total: int, words: int) -> Tensor:
+    """(total * words,) int32: the outputs of all vertices as they are caught; their bits do not leave the device."""
+    raw = new((total * words,), int32)
+    if not total:
+        return raw
+    e, storage = engine(), raw.storage
+    buffers = [ctx.buffer(array.tobytes()) for array, _, _ in fetched.contents]
+    out = ctx.buffer(reserve=storage.width * storage.height * 16)
+    vao = ctx.vertex_array(
+        program, [(b, form, name) for b, (_, form, name) in zip(buffers, fetched.contents, strict=True)]
+    )
+    try:
+        # Nothing is drawn, but a draw needs a complete framebuffer, and a headless context has none.
+        e._target([new((1, 4), float32).storage]).use()
+        vao.transform(out, moderngl.POINTS, vertices=fetched.count, instances=fetched.instances)
+        e.upload(storage, out)
+    finally:
+        vao.release()
+        for buffer in (out, *buffers):
+            buffer.release()
+    return raw
+
+
+def _unpack(raw: Tensor, rows: int, words: int, places: Sequence[Place], dtype: np.dtype) -> Tensor:
+    out = new((rows, 4 * len(places)), dtype)
+    defines: dict[str, str | int] = {
+        "SLOTS": len(places),
+        "FIRSTS": ", ".join(str(first) for first, _ in places),
+        "COUNTS": ", ".join(str(count) for _, count in places),
+        "INTEGERS": int(dtype == int32),
+    }
+    engine().run(Pass("pipeline_unpack", {"raw": raw.operand}, (out.operand,), defines, {"words": words}))
+    return out

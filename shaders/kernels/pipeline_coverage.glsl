@@ -1,7 +1,7 @@
 // Rasterisation: which samples of a tile of 8 x 8 pixels a primitive covers, in exact integer arithmetic.
 //
-// Inputs: pairs (n, 8), int32: the four edge functions at the tile's corner, floor(E / 2^bits), then the primitive;
-// edges (primitives, 12), int32: dx, dy of each edge, then E mod 2^bits of each.
+// Inputs, int32: pairs (n, 8): the four edge functions at the tile's corner, floor(E / 2^bits), then the primitive; c_low,
+// dx, dy (primitives, 4): of each edge the low word of c, whose part below a pixel is the same at every tile, and steps.
 // Output: o0 (n, 4 * TEXELS), int32: for each sample two words; bit 4 * quad + pixel, quads and pixels row by row.
 // Uniforms: offsets, the samples' places within a pixel in subpixels; bits.
 #require TEXELS   texels of a row of the output: two samples each
@@ -9,8 +9,10 @@
 
 uniform pairs_SAMPLER pairs;
 uniform ivec4 pairs_layout;
-uniform edges_SAMPLER edges;
-uniform ivec4 edges_layout;
+uniform c_low_SAMPLER c_low;
+uniform dx_SAMPLER dx;
+uniform dy_SAMPLER dy;
+uniform ivec4 c_low_layout;
 uniform ivec2 offsets[4];
 uniform int bits;
 
@@ -37,13 +39,12 @@ void point(ivec2 p) {
   ivec4 base = texel(pairs, pairs_layout, row, 0);
   int primitive = texel(pairs, pairs_layout, row, 1).x;
   if (row * pairs_layout.y >= textureSize(pairs, 0).x * textureSize(pairs, 0).y) return;
-  ivec4 first = texel(edges, edges_layout, primitive, 0), second = texel(edges, edges_layout, primitive, 1);
-  ivec4 rest = texel(edges, edges_layout, primitive, 2);
-  ivec4 dx = ivec4(first.xz, second.xz), dy = ivec4(first.yw, second.yw);
+  ivec4 rest = texel(c_low, c_low_layout, primitive, 0) & ((1 << bits) - 1);
+  ivec4 x = texel(dx, c_low_layout, primitive, 0), y = texel(dy, c_low_layout, primitive, 0);
   ivec2 at = offsets[2 * part];
-  o0.xy = covered(base + ((rest + dx * at.y - dy * at.x) >> bits), dx, dy);
+  o0.xy = covered(base + ((rest + x * at.y - y * at.x) >> bits), x, y);
 #if SAMPLES > 1
   at = offsets[2 * part + 1];
-  o0.zw = covered(base + ((rest + dx * at.y - dy * at.x) >> bits), dx, dy);
+  o0.zw = covered(base + ((rest + x * at.y - y * at.x) >> bits), x, y);
 #endif
 }

@@ -1,19 +1,20 @@
 // Early depth test: which packed fragments will pass the depth test, from the depths of those before them at the pixel.
 //
-// Inputs: quads (n, 4), int32: x, y, primitive, pair; tiles (n, 2), int32: first pair and the one after the last; pairs
-// (n, 4), int32: first quad; coverage (pairs, 4); coord, packed like the fragments: depth in z; with ONTO 1 ds, what
+// Inputs: quads (n, 4), int32: x, y, primitive, pair; starts, int32, one axis: the first pair of each
+// tile; pairs (n, 4), int32: first quad; coverage (pairs, 4); coord, packed like the fragments: depth in z; with ONTO 1 ds, what
 // the target held. Output: o0, packed: 1 where the fragment is covered and passes, 1 where it is covered, its depth.
 // Uniforms: count and columns of quads, tiles across, range of depths, clear_depth.
 #require DEPTH_TEST
 #default DEPTH_WRITE 1
 #default ONTO 0
+#include "lib/primitives.glsl"
 #include "lib/fragments.glsl"
 #include "lib/compare.glsl"
 
 uniform quads_SAMPLER quads;
 uniform ivec4 quads_layout;
-uniform tiles_SAMPLER tiles;
-uniform ivec4 tiles_layout;
+uniform starts_SAMPLER starts;
+uniform ivec4 starts_layout;
 uniform pairs_SAMPLER pairs;
 uniform ivec4 pairs_layout;
 uniform coverage_SAMPLER coverage;
@@ -44,7 +45,7 @@ void point(ivec2 p) {
 #else
   float depth = clear_depth;
 #endif
-  int k = texel(tiles, tiles_layout, (pixel.y / 8) * across + pixel.x / 8, 0).x;
+  int k = element(starts, starts_layout, (pixel.y / 8) * across + pixel.x / 8);
 #if DEPTH_WRITE
   for (; k < own.w; ++k) {
     words = texel(coverage, coverage_layout, k, 0).xy;

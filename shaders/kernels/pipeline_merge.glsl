@@ -1,7 +1,7 @@
 // Per-fragment operations: scissor, stencil, depth, blending and masks, each sample's fragments in drawing order.
 //
-// Inputs: tiles (n, 2), int32: first pair and the one after the last; pairs (n, 4), int32: first quad, front facing,
-// primitive; coverage (pairs, 4 * TEXELS); alive, packed like the fragments: 1 where not discarded, depth;
+// Inputs: starts, int32, one axis: the first pair of each tile; pairs (n, 4), int32: first quad, front facing, primitive;
+// coverage (pairs, 4 * TEXELS); alive, packed like the fragments: 1 where not discarded, depth;
 // cN, the shaded colours, packed; primitives (n, 12) for the slope of depth; with ONTO 1 also dN and ds, what the
 // targets held before, else the clear values. With SAMPLES 4 the outputs have four pictures, one above the other.
 // With EARLY 1 the fragments that fail the depth test were not shaded: the colours are packed by `slots`, the place of
@@ -21,12 +21,13 @@
 #default SHADER_DEPTH 0
 #default SCISSOR 0
 #default EARLY 0
+#include "lib/primitives.glsl"
 #include "lib/fragments.glsl"
 #include "lib/blend.glsl"
 #include "lib/compare.glsl"
 
-uniform tiles_SAMPLER tiles;
-uniform ivec4 tiles_layout;
+uniform starts_SAMPLER starts;
+uniform ivec4 starts_layout;
 uniform pairs_SAMPLER pairs;
 uniform ivec4 pairs_layout;
 uniform coverage_SAMPLER coverage;
@@ -98,7 +99,8 @@ void point(ivec2 p) {
 #endunroll
 #endif
   int tested = 0, passed = 0;
-  ivec2 span = texel(tiles, tiles_layout, (pixel.y / 8) * across + pixel.x / 8, 0).xy;
+  int tile = (pixel.y / 8) * across + pixel.x / 8;
+  ivec2 span = ivec2(element(starts, starts_layout, tile), element(starts, starts_layout, tile + 1));
 #if SCISSOR
   if (any(lessThan(pixel, scissor.xy)) || any(greaterThanEqual(pixel, scissor.xy + scissor.zw))) span.y = span.x;
 #endif
@@ -119,7 +121,7 @@ void point(ivec2 p) {
     ivec2 at = 2 * ivec2(record % columns, record / columns) + (pixel & 1);
 #if EARLY
     vec4 lives = vec4(1.0, fetch(coord, at).z, 0.0, 0.0);
-    int slot = texel(slots, slots_layout, 0, record / 4)[record % 4];
+    int slot = element(slots, slots_layout, record);
     at = 2 * ivec2(slot % shaded_columns, slot / shaded_columns) + (pixel & 1);
 #else
     vec4 lives = fetch(alive, at);

@@ -1,0 +1,14 @@
+"""Perspective divide (OpenGL 4.6, section 13.8), in float32 as devices do."""
+
+from __future__ import annotations
+
+from gpgpu_gl.dtypes import float32
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.tensor import Tensor, engine, new
+
+
+def divide(positions: Tensor) -> Tensor:
+    """(n, 4) clip positions to (n, 4) normalised device coordinates x, y, z and 1/w."""
+    out = new(positions.shape, float32)
+    engine().run(Pass("pipeline_divide", {"positions": positions.operand}, (out.operand,)))
+    return out

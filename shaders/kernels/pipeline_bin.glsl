@@ -1,0 +1,50 @@
+// Binning: which of the tiles in its box a primitive may meet. A tile wholly beyond one edge is left out.
+//
+// Inputs, int32: spans (n, 4), what pipeline_bin_count found; c_low, c_high, dx, dy (n, 4), the edges; of one axis owner, the
+// primitive of each pair of tile and primitive, and ends, the sums of pairs.
+// Output: o0 (pairs, 8), int32: each edge function at the tile's lower left corner, divided by the subpixels of a pixel and
+// rounded down; the primitive, the tile's x and y, and whether they may meet. Uniform: bits.
+#include "lib/primitives.glsl"
+#include "lib/wide.glsl"
+
+uniform spans_SAMPLER spans;
+uniform ivec4 spans_layout;
+uniform c_low_SAMPLER c_low;
+uniform c_high_SAMPLER c_high;
+uniform dx_SAMPLER dx;
+uniform dy_SAMPLER dy;
+uniform ivec4 c_low_layout;
+uniform owner_SAMPLER owner;
+uniform ivec4 owner_layout;
+uniform ends_SAMPLER ends;
+uniform ivec4 ends_layout;
+uniform int bits;
+
+// Within a tile the other terms of an edge function stay below 2^28, so that a value cut to 2^29 keeps its sign.
+const int FAR = 1 << 29;
+
+void point(ivec2 p) {
+  int t = p.y * o_layout.x + p.x;
+  int pair = t / 2;
+  o0 = ivec4(0);
+  if (pair >= owner_layout.w) return;
+  int primitive = element(owner, owner_layout, pair);
+  ivec4 span = texel(spans, spans_layout, primitive, 0);
+  int within = pair - begin(ends, ends_layout, primitive);
+  int line = quotient(within, span.z);
+  ivec2 tile = span.xy + ivec2(within - line * span.z, line);
+  int side = 8 << bits;
+  ivec4 low = texel(c_low, c_low_layout, primitive, 0), high = texel(c_high, c_low_layout, primitive, 0);
+  ivec4 x = texel(dx, c_low_layout, primitive, 0), y = texel(dy, c_low_layout, primitive, 0);
+  bool meets = true;
+  ivec4 values;
+#unroll i 0 4
+  {
+    Wide value = add(Wide(uint(low[$i]), high[$i]), negative(cross_product(ivec2(y[$i], x[$i]), ivec2(tile.y, tile.x) * side)));
+    Wide most = add(value, add(product(max(x[$i], 0), side), product(max(-y[$i], 0), side)));
+    meets = meets && !is_negative(most);
+    values[$i] = shifted(value, bits, FAR);
+  }
+#endunroll
+  o0 = (t & 1) == 0 ? values : ivec4(primitive, tile, meets ? 1 : 0);
+}
