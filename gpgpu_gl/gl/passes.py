@@ -136,7 +136,7 @@ class Engine:
             self._scratch[key] = self.pool.get(*key)
         return self._scratch[key]
 
-    def upload(self, storage: Storage, data: bytes | np.ndarray) -> None:
+    def upload(self, storage: Storage, data: bytes | np.ndarray | moderngl.Buffer) -> None:
         with self.device.hosted_state():
             self.barrier((storage,), moderngl.TEXTURE_UPDATE_BARRIER_BIT)
             storage.texture.write(data)

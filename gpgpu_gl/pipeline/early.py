@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.shape import getitem
@@ -12,7 +10,7 @@ from gpgpu_gl.pipeline.expand import expand
 from gpgpu_gl.pipeline.merge import Frame
 from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.state import COMPARE, State
-from gpgpu_gl.tensor import Tensor, engine, new, tensor
+from gpgpu_gl.tensor import Tensor, engine, new
 
 _LATE = {"discard", "gl_FragDepth"}
 
@@ -36,9 +34,7 @@ def early_depth(
         "quads": quads.table, "starts": pairs.starts, "pairs": quads.facts, "coverage": quads.coverage, "coord": coord,
     }  # fmt: skip
     if onto is not None:
-        held = np.zeros((size[1], size[0], 4), np.float32)
-        held[..., 0] = onto.depth.numpy()
-        inputs["ds"] = tensor(held)
+        inputs["ds"] = onto.held()
     out = new((*quads.shape, 4), float32)
     defines = {
         "DEPTH_TEST": COMPARE.index(state.depth_test or ""),

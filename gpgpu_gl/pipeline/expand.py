@@ -30,7 +30,11 @@ def expand(counts: Tensor) -> Expansion:
     if counts.size == 0:
         return Expansion(tensor(np.zeros(0, np.int32)), counts)
     ends = cumulative_sum(counts)
-    total = int(getitem(ends, -1))
+    total = _total(ends)
     if total == 0:
         return Expansion(tensor(np.zeros(0, np.int32)), ends)
     return Expansion(searchsorted(ends, arange(total, dtype=int32), side="right"), ends)
+
+
+def _total(ends: Tensor) -> int:
+    return int(getitem(ends, -1))

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.elementwise import astype
 from gpgpu_gl.ops.reduce import mean
 from gpgpu_gl.ops.reduce import sum as sum_
-from gpgpu_gl.ops.shape import getitem, reshape
+from gpgpu_gl.ops.shape import getitem, reshape, stack
 from gpgpu_gl.pipeline.state import COMPARE, EQUATIONS, FACTORS, FORMATS, STENCIL_OPERATIONS, State, Stencil
-from gpgpu_gl.tensor import Tensor, engine, new, tensor
+from gpgpu_gl.tensor import Tensor, engine, new
 
 if TYPE_CHECKING:
     from gpgpu_gl.pipeline.trace import Trace
@@ -42,6 +41,11 @@ class Frame:
         """The first colour target."""
         return self.colors[0]
 
+    def held(self) -> Tensor:
+        """(H, W, 4) depth and stencil as the kernels read them."""
+        nothing = zeros(self.depth.shape)
+        return stack([self.depth, astype(self.stencil, float32), nothing, nothing], axis=-1)
+
 
 def merge(trace: Trace, shader_depth: bool) -> Frame:
     """Runs every sample's fragments, in drawing order, through the tests and onto the targets.
@@ -54,7 +58,7 @@ def merge(trace: Trace, shader_depth: bool) -> Frame:
     inputs: dict[str, Tensor] = {
         "starts": pairs.starts, "pairs": quads.facts, "coverage": quads.coverage, "primitives": trace.planes.table,
     }  # fmt: skip
-    if trace.early is None:
+    if trace.places is None:
         inputs["alive"] = trace.alive
     else:
         inputs |= {"coord": trace.fragcoord, "slots": trace.places}
@@ -63,9 +67,7 @@ def merge(trace: Trace, shader_depth: bool) -> Frame:
     inputs |= {f"c{i}": t for i, t in enumerate(colors)}
     if onto is not None:
         inputs |= {f"d{i}": t for i, t in enumerate(onto.colors)}
-        inputs["ds"] = tensor(
-            np.stack([onto.depth.numpy(), onto.stencil.numpy(), *[np.zeros((height, width), np.float32)] * 2], -1)
-        )
+        inputs["ds"] = onto.held()
     outputs = [new((samples * height, width, 4), int32 if t.dtype == int32 else float32) for t in colors]
     outputs.append(new((samples * height, width, 4), float32))
     one = 1 << profile.subpixel_bits
