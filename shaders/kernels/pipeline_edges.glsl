@@ -102,7 +102,8 @@ void point(ivec2 p) {
     ring[2] = first;
 #endif
   }
-  o0 = o1 = o2 = o3 = ivec4(0);  // a triangle's fourth edge has everything inside
+  // A triangle's fourth edge has everything inside. (GLSL ES does not index outputs by variables.)
+  ivec4 c_low = ivec4(0), c_high = ivec4(0), dx = ivec4(0), dy = ivec4(0);
   ivec2 low = ring[0], high = ring[0];
   for (int i = 0; i < SIDES; ++i) {
     ivec2 at = ring[i], d = ring[i + 1 < SIDES ? i + 1 : 0] - at;
@@ -110,12 +111,16 @@ void point(ivec2 p) {
     Wide c = negative(cross_product(d, at));
     if (!owns) c = subtract(c, wide(1));
     if (empty) c = wide(-1);
-    o0[i] = int(c.low);
-    o1[i] = c.high;
-    o2[i] = empty ? 0 : d.x;
-    o3[i] = empty ? 0 : d.y;
+    c_low[i] = int(c.low);
+    c_high[i] = c.high;
+    dx[i] = empty ? 0 : d.x;
+    dy[i] = empty ? 0 : d.y;
     low = min(low, at);
     high = max(high, at);
   }
+  o0 = c_low;
+  o1 = c_high;
+  o2 = dx;
+  o3 = dy;
   o4 = ivec4(low, high);
 }
