@@ -52,12 +52,13 @@ class Stage:
 class Cost:
     """The whole draw. The fields named like OpenGL's pipeline statistics count what those queries count.
 
-        block_lanes: fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software
-        rasteriser does. helper_lanes: pixels shaded only to complete a quad. early_quads: quads that the early depth test
-        kept from being shaded; OpenGL's statistics count their fragments, the clocks here do not. divergent_quads: quads of
-    which some pixels were discarded and some were not. divergent_branches: how often an if was taken in some pixels of a
-        quad and passed by in others, summed over quads and ifs, where the run counted them. branches, fetches: in the
-        fragment shader's text. texels: read by all fragments, filtering included.
+    clipping_output_primitives: before culling; a device that culls first, as Mesa does, counts fewer. block_lanes:
+    fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software rasteriser did before
+    version 25. helper_lanes: pixels shaded only to complete a quad. early_quads: quads that the early depth test kept from
+    being shaded; OpenGL's statistics count their fragments, the clocks here do not. divergent_quads: quads of which some
+    pixels were discarded and some were not. divergent_branches: how often an if was taken in some pixels of a quad and
+    passed by in others, summed over quads and ifs, where the run counted them. branches, fetches: in the fragment
+    shader's text. texels: read by all fragments, filtering included.
     """
 
     lanes: int
