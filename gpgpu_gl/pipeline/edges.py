@@ -59,7 +59,7 @@ def find_edges(primitives: Primitives, window: Tensor, sizes: Tensor | None, sta
     x, y, width, height = state.viewport or (0, 0, 0, 0)
     defines: dict[str, str | int] = {
         "FIGURE": figure(state), "LEFT": int(profile.left), "BOTTOM": int(profile.bottom),
-        "OWN_SIZE": int(own), "BORDER": int(border),
+        "EXACT_ENDS": int(profile.exact_ends), "OWN_SIZE": int(own), "BORDER": int(border),
     }  # fmt: skip
     uniforms = {
         "bits": bits, "size": float(state.point_size or 1.0),

@@ -21,7 +21,8 @@ class Profile:
     subpixel_bits: of the grid that positions are snapped to. left, bottom: whether a triangle owns samples on its left
     (else right) and bottom (else top) edges, y up. samples: (x, y) of each sample within a pixel, for 4 samples.
     cuts_points: whether points whose size the vertex shader sets end at the viewport's border, which OpenGL does not
-    ask for.
+    ask for. exact_ends: whether lines whose ends are on pixel centres hold the pixels that the tie rule says; older
+    versions of Mesa's software rasteriser take other pixels for held, and draw lines that miss some of their ends.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
     """
 
@@ -30,6 +31,7 @@ class Profile:
     bottom: bool = True
     samples: tuple[tuple[float, float], ...] = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
     cuts_points: bool = True
+    exact_ends: bool = False
     known: bool = True
 
     def offsets(self, samples: int) -> tuple[tuple[int, int], ...]:
@@ -68,11 +70,13 @@ def _probe(which: Device) -> Profile:
             which.ctx.enable_direct(_PROGRAM_POINT_SIZE)
             cuts = not draw([[5.2, 8.0]], moderngl.POINTS, (4, 4, 8, 8))[8, 3]
             which.ctx.disable_direct(_PROGRAM_POINT_SIZE)
+            # A vertical line draws the pixel of its start where it leaves that pixel's diamond downwards.
+            exact = bool(draw([[5.5, 10.5], [5.5, 4.0]], moderngl.LINES)[10, 5])
             known = left != right and bottom != top and bool(near) == right and bool(far)
             samples = _samples(draw) if which.info.get("GL_MAX_SAMPLES", 1) >= 4 else Profile.samples
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, cuts, known)
+    return Profile(bits, left, bottom, samples, cuts, exact, known)
 
 
 def _samples(draw: _Canvas) -> tuple[tuple[float, float], ...]:

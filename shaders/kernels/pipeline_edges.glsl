@@ -7,7 +7,8 @@
 // Outputs: o0 and o1, low and high words of c, o2 dx, o3 dy, each (n, 4), int32, an edge to a lane; o4 (n, 4), int32, the
 // first and the last subpixel that may be inside: x, y, x, y.
 // Uniforms: bits; size of points; border, the viewport that cuts points (x, y, then the far corner) in subpixels.
-// FIGURE: 0 triangle, 1 line, 2 line as multisampling draws it, 3 point. LEFT, BOTTOM: the tie rule. OWN_SIZE, BORDER.
+// FIGURE: 0 triangle, 1 line, 2 line as multisampling draws it, 3 point. LEFT, BOTTOM: the tie rule. EXACT_ENDS as in
+// lib/diamond.glsl. OWN_SIZE, BORDER.
 #require FIGURE
 #require LEFT
 #require BOTTOM

@@ -2,6 +2,10 @@
 // |x| + |y| < 1/2 around the centre it leaves. An end is moved to the side of its pixel where the figure of the line then
 // holds, or does not hold, that pixel. Where an end lies in its pixel but outside the diamond, OpenGL allows a choice;
 // this is the one measured on Mesa's software rasteriser.
+//
+// EXACT_ENDS: what the rasteriser takes for held where an end is just on a pixel's centre along the major axis: 1 what the
+// tie rule (left, bottom) makes of the figure, 0 the pixels that older versions of Mesa, 22.3 among them, take for it.
+#require EXACT_ENDS
 
 struct Line {
   vec2 start, end;
@@ -24,9 +28,13 @@ Line line_between(vec2 a, vec2 b) {
   float turned = steep ? -1.0 : 1.0;  // u runs against y
 
   // Whether the figure between the bare ends holds the centre of the first and the last pixel.
+#if EXACT_ENDS
+  bool start_held = forward ? (steep ? s.x < 0.0 : s.x <= 0.0) : (steep ? s.x >= 0.0 : s.x > 0.0);
+  bool end_held = forward ? (steep ? e.x >= 0.0 : e.x > 0.0) : (steep ? e.x < 0.0 : e.x <= 0.0);
+#else
   bool start_held = forward ? s.x <= 0.0 : s.x > 0.0;
-  // Of a steep line, whose u runs against y, the lower end's pixel is held where the end is on its centre.
-  bool end_held = forward ? (steep ? e.x >= 0.0 : e.x > 0.0) : e.x <= 0.0;
+  bool end_held = forward ? e.x >= 0.0 : e.x <= 0.0;
+#endif
 
   // Whether they are drawn.
   bool start_ahead = (s.x >= 0.0) != (-d.x >= 0.0), end_ahead = (e.x >= 0.0) != (-d.x >= 0.0);
