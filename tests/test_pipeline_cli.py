@@ -1,10 +1,8 @@
-"""The command and the demos write the pictures that they promise, and a model's meshes become draws."""
+"""The command and the demos write the pictures that they promise."""
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from pipeline_rig import settle
 import gpgpu_gl as gg
 from gpgpu_gl.cli import main
 from gpgpu_gl.errors import GpgpuError
-from gpgpu_gl.pipeline import models, page
+from gpgpu_gl.pipeline import page
 from gpgpu_gl.pipeline.gallery import demo
 from gpgpu_gl.pipeline.pictures import STAGES, picture
 from gpgpu_gl.pipeline.scenes import scenes
@@ -67,23 +65,6 @@ def test_the_page_shows_every_scene_and_counts(tmp_path, monkeypatch):
     assert "2 of 2 scenes are equal" in text
     assert len(list((tmp_path / "pictures").iterdir())) == 6
     assert all(f"pictures/{file.name}" in text for file in (tmp_path / "pictures").iterdir())
-
-
-def test_a_model_becomes_draws_of_its_meshes(monkeypatch):
-    geometry = SimpleNamespace(
-        positions=np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32),
-        normals=np.tile([[0.0, 0, 1]], (3, 1)),
-        indices=[[0, 1, 2]],
-    )
-    moved = np.eye(4)
-    moved[0, 3] = 2
-    leaf = SimpleNamespace(matrix=moved, geometry=geometry, visible=True, children=[])
-    root = SimpleNamespace(matrix=np.eye(4), visible=True, children=[leaf, SimpleNamespace(**{**vars(leaf), "visible": False})])
-    monkeypatch.setattr(importlib, "import_module", lambda name: SimpleNamespace(load=lambda path: root))
-    scene = models.model_scene(Path("one.obj"))
-    monkeypatch.undo()
-    assert len(scene.draws) == 1
-    assert scene.emulate().overdraw.numpy().sum() > 100
 
 
 @pytest.mark.parametrize(

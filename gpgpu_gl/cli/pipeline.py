@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SCENE",
         nargs="?",
         default="demo",
-        help="demo, list, all (the page of all scenes), the name of a scene, or an .obj or .gltf file",
+        help="demo, list, all (the page of all scenes), the name of a scene, or an .obj, .ply, .gltf or .glb file",
     )
     parser.add_argument(
         "--stage", default="all", help="all, or one: vertices, clip, window, coverage, quads, ... (default all)"
@@ -87,9 +87,9 @@ def _page(out: Path) -> int:
 
 def _from_file(name: str, makers: dict[str, Callable[[], Any]]) -> Any:
     path = Path(name)
-    if path.suffix.lower() not in (".obj", ".gltf", ".glb"):
+    if path.suffix.lower() not in (".obj", ".ply", ".gltf", ".glb"):
         raise GpgpuError(
-            f"there is no scene {name!r}; `gpgpu-gl pipeline list` names {len(makers)}, or give an .obj or .gltf file"
+            f"there is no scene {name!r}; `gpgpu-gl pipeline list` names {len(makers)}, or give an .obj, .ply, .gltf or .glb file"
         )
     from gpgpu_gl.pipeline.models import model_scene
 

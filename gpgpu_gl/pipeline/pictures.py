@@ -169,7 +169,7 @@ def inputs(trace: Trace) -> Picture:
 
 def mip(trace: Trace) -> Picture:
     """The level of detail of the first texture at the first two-component input: red is level 0, blue far up."""
-    textures = [t for t in trace.uniforms.values() if isinstance(t, Texture) and t.kind == "2d"]
+    textures = [t for t in trace.uniforms.values() if isinstance(t, Texture) and t.kind in ("2d", "array")]
     slots = trace.pipeline.link.floats
     pairs = [
         name
@@ -178,7 +178,7 @@ def mip(trace: Trace) -> Picture:
     ]
     if not textures or not pairs:
         return np.zeros((trace.size[1], trace.size[0], 3), np.uint8)
-    height, width = textures[0].array().shape[:2]
+    height, width = textures[0].array().shape[-3:-1]
     uv = trace.packed_input(pairs[0])[..., :2] * [width, height]
     dx, dy = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
     rho = np.maximum(np.linalg.norm(dx, axis=-1), np.linalg.norm(dy, axis=-1))

@@ -161,6 +161,14 @@ def smooth_normals(positions: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return np.where(size > 0, found / np.maximum(size, 1e-30), (0.0, 1.0, 0.0)).astype(np.float32)
 
 
+def flat_normals(positions: np.ndarray) -> np.ndarray:
+    """Unit normals (n, 3) of triangles whose vertices are consecutive triples, the same for all three."""
+    p = positions.reshape(-1, 3, 3).astype(np.float64)
+    faces = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+    faces /= np.maximum(np.linalg.norm(faces, axis=1, keepdims=True), 1e-30)
+    return np.repeat(faces, 3, axis=0).astype(np.float32)
+
+
 def merged(parts: list[Geometry], **more: Any) -> Geometry:
     """One geometry of several that have the same attributes."""
     starts = np.cumsum([0, *(len(g.positions) for g in parts)])

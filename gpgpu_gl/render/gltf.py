@@ -13,7 +13,7 @@ import numpy as np
 from gpgpu_gl.errors import FileError
 from gpgpu_gl.render.camera import OrthographicCamera, PerspectiveCamera
 from gpgpu_gl.render.files import Folder
-from gpgpu_gl.render.geometry import Geometry
+from gpgpu_gl.render.geometry import Geometry, flat_normals
 from gpgpu_gl.render.light import DirectionalLight, PointLight, SpotLight
 from gpgpu_gl.render.material import Material, StandardMaterial, UnlitMaterial
 from gpgpu_gl.render.mesh import Mesh, Skin
@@ -255,10 +255,14 @@ class _Reader:
         weights = read("WEIGHTS_0")
         if weights is not None:
             weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-9)
-        return Geometry(
-            positions, indices, read("NORMAL"), read("TEXCOORD_0"), read("COLOR_0"), read("JOINTS_0"), weights,
-            source=str(self.folder.model),
-        )  # fmt: skip
+        arrays = [positions, read("NORMAL"), read("TEXCOORD_0"), read("COLOR_0"), read("JOINTS_0"), weights]
+        if arrays[1] is None:  # glTF 2.0, section 3.7.2.1: flat normals, so that triangles share no vertices
+            whole = Geometry(positions, indices, source=str(self.folder.model))  # checks the indices
+            corners, indices = whole.indices.reshape(-1), None
+            arrays = [None if array is None else array[corners] for array in arrays]
+            arrays[1] = flat_normals(arrays[0])
+        positions, normals, *others = arrays
+        return Geometry(positions, indices, normals, *others, source=str(self.folder.model))
 
     # --- looks ----------------------------------------------------------------------------------
 
