@@ -37,8 +37,8 @@ def model_scene(path: Path) -> Scene:
     starts = np.cumsum([0, *(len(part["position"]) for part in parts)])
     indices = np.concatenate([m.geometry.indices.reshape(-1) + s for m, s in zip(meshes, starts, strict=False)])
     attributes = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    arguments = {"attributes": attributes, "indices": indices, "uniforms": _view(attributes["position"])}
-    arguments["uniforms"]["pictures"] = Texture(_layers(pictures), kind="array")
+    uniforms = {**_view(attributes["position"]), "pictures": Texture(_layers(pictures), kind="array")}
+    arguments = {"attributes": attributes, "indices": indices, "uniforms": uniforms}
     draw = Draw("gallery/model.vert", "gallery/model.frag", SOLID, arguments)
     return Scene(path.stem, (draw,), SIZE, levels=1 if len(pictures) > 1 else 0)
 

@@ -255,14 +255,16 @@ class _Reader:
         weights = read("WEIGHTS_0")
         if weights is not None:
             weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-9)
-        arrays = [positions, read("NORMAL"), read("TEXCOORD_0"), read("COLOR_0"), read("JOINTS_0"), weights]
-        if arrays[1] is None:  # glTF 2.0, section 3.7.2.1: flat normals, so that triangles share no vertices
-            whole = Geometry(positions, indices, source=str(self.folder.model))  # checks the indices
-            corners, indices = whole.indices.reshape(-1), None
-            arrays = [None if array is None else array[corners] for array in arrays]
-            arrays[1] = flat_normals(arrays[0])
-        positions, normals, *others = arrays
-        return Geometry(positions, indices, normals, *others, source=str(self.folder.model))
+        normals = read("NORMAL")
+        others = [read("TEXCOORD_0"), read("COLOR_0"), read("JOINTS_0"), weights]
+        source = str(self.folder.model)
+        if normals is None:  # glTF 2.0, section 3.7.2.1: flat normals, so that triangles share no vertices
+            corners = Geometry(positions, indices, source=source).indices.reshape(-1)  # checks them
+            positions, indices = positions[corners], None
+            others = [None if array is None else array[corners] for array in others]
+            normals = flat_normals(positions)
+        uvs, colors, joints, weights = others
+        return Geometry(positions, indices, normals, uvs, colors, joints, weights, source)
 
     # --- looks ----------------------------------------------------------------------------------
 
