@@ -209,6 +209,22 @@ def test_pairs_are_the_twins(size, path):
         np.testing.assert_array_equal(found.starts.numpy(), starts)
 
 
+def test_slivers_are_binned_along_their_length(device, monkeypatch):
+    """Memory grows with the tiles that are met, not with those of the box around a primitive."""
+    count, size, tried = 100, (2048, 2048), []
+    run = type(device.engine).run
+    monkeypatch.setattr(type(device.engine), "run", lambda self, p: (tried.append((p.kernel, p.outputs[0][1].shape)), run(self, p)))
+    x = np.linspace(3, 1000, count)
+    window = np.zeros((count, 3, 4), np.float32)
+    window[:, :, 0] = np.stack([x, x + 1000, x + 1000.7], -1)
+    window[:, :, 1] = [5, 2040, 2041.3]
+    edges = find_edges(all_of(count), tensor(window.reshape(-1, 4)), None, State(), Profile())
+    pairs = bin_primitives(edges, size, 8)
+    ((shape,),) = [[s for kernel, s in tried if kernel == "pipeline_bin"]]
+    assert count * 255 <= len(pairs) <= shape[0] < count * 512  # 255 lines; the boxes have 32,000 tiles each
+    assert shape[0] < 1.1 * len(pairs)
+
+
 def test_polygon_offset_is_factor_times_slope_plus_units(path):
     rng = np.random.default_rng(5)
     window = rng.uniform(0, 1, (20, 3, 4)).astype(np.float32) * np.float32([64, 64, 1, 1])

@@ -63,16 +63,21 @@ def bin_primitives(edges: Edges, size: tuple[int, int], bits: int) -> Pairs:
     spans = new((len(edges), 4), int32)
     uniforms = {"bits": bits, "tiles": (across, up)}
     engine().run(Pass("pipeline_bin_count", {"boxes": edges.boxes.operand}, (spans.operand,), uniforms=uniforms))
-    near = expand(getitem(spans, (slice(None), 3)))
-    table = new((len(near), 8), int32)
-    inputs = {
-        "spans": spans, "c_low": edges.c_low, "c_high": edges.c_high, "dx": edges.dx, "dy": edges.dy,
-        "owner": near.owner, "ends": near.ends,
-    }  # fmt: skip
-    operands = {name: t.operand for name, t in inputs.items()}
-    engine().run(Pass("pipeline_bin", operands, (table.operand,), uniforms={"bits": bits}))
+    every = {"c_low": edges.c_low, "c_high": edges.c_high, "dx": edges.dx, "dy": edges.dy}
+    lines = _each("pipeline_bin_lines", "spans", spans, every, 4, bits)
+    table = _each("pipeline_bin", "lines", lines, every, 8, bits)
     meeting = take(table, expand(getitem(table, (slice(None), 7))).owner, axis=0)
     tile = getitem(meeting, (slice(None), 6)) * across + getitem(meeting, (slice(None), 5))
     order = argsort(tile)
     starts = searchsorted(take(tile, order, axis=0), arange(across * up + 1))
     return Pairs(take(meeting, order, axis=0), starts, across, up)
+
+
+def _each(kernel: str, name: str, rows: Tensor, edges: dict[str, Tensor], columns: int, bits: int) -> Tensor:
+    """A table with as many rows for each of (n, 4) rows as its last element says."""
+    found = expand(getitem(rows, (slice(None), 3)))
+    out = new((len(found), columns), int32)
+    inputs = {name: rows, **edges, "owner": found.owner, "ends": found.ends}
+    operands = {key: t.operand for key, t in inputs.items()}
+    engine().run(Pass(kernel, operands, (out.operand,), uniforms={"bits": bits}))
+    return out

@@ -1,14 +1,14 @@
-// Binning: which of the tiles in its box a primitive may meet. A tile wholly beyond one edge is left out.
+// Binning: which of the tiles of a line a primitive may meet. A tile wholly beyond one edge is left out.
 //
-// Inputs, int32: spans (n, 4), what pipeline_bin_count found; c_low, c_high, dx, dy (n, 4), the edges; of one axis owner, the
-// primitive of each pair of tile and primitive, and ends, the sums of pairs.
+// Inputs, int32: lines (m, 4), what pipeline_bin_lines found; c_low, c_high, dx, dy (n, 4), the edges; of one axis owner, the
+// line of each pair of tile and primitive, and ends, the sums of pairs.
 // Output: o0 (pairs, 8), int32: each edge function at the tile's lower left corner, divided by the subpixels of a pixel and
 // rounded down; the primitive, the tile's x and y, and whether they may meet. Uniform: bits.
 #include "lib/primitives.glsl"
 #include "lib/wide.glsl"
 
-uniform spans_SAMPLER spans;
-uniform ivec4 spans_layout;
+uniform lines_SAMPLER lines;
+uniform ivec4 lines_layout;
 uniform c_low_SAMPLER c_low;
 uniform c_high_SAMPLER c_high;
 uniform dx_SAMPLER dx;
@@ -28,11 +28,10 @@ void point(ivec2 p) {
   int pair = t / 2;
   o0 = ivec4(0);
   if (pair >= owner_layout.w) return;
-  int primitive = element(owner, owner_layout, pair);
-  ivec4 span = texel(spans, spans_layout, primitive, 0);
-  int within = pair - begin(ends, ends_layout, primitive);
-  int line = quotient(within, span.z);
-  ivec2 tile = span.xy + ivec2(within - line * span.z, line);
+  int row = element(owner, owner_layout, pair);
+  ivec4 line = texel(lines, lines_layout, row, 0);
+  int primitive = line.x;
+  ivec2 tile = ivec2(line.y + pair - begin(ends, ends_layout, row), line.z);
   int side = 8 << bits;
   ivec4 low = texel(c_low, c_low_layout, primitive, 0), high = texel(c_high, c_low_layout, primitive, 0);
   ivec4 x = texel(dx, c_low_layout, primitive, 0), y = texel(dy, c_low_layout, primitive, 0);
