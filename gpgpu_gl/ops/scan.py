@@ -1,0 +1,120 @@
+"""Prefix sums and binary search, and what is made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from gpgpu_gl.dtypes import as_dtype, bool_, float32, int32
+from gpgpu_gl.errors import DTypeError, ShapeError
+from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.op import op
+from gpgpu_gl.ops.arguments import one_axis
+from gpgpu_gl.ops.create import zeros
+from gpgpu_gl.ops.elementwise import as_tensor
+from gpgpu_gl.ops.pointwise import scalar_of
+from gpgpu_gl.ops.reduce import arithmetic
+from gpgpu_gl.ops.shape import flip
+from gpgpu_gl.ops.take import take
+from gpgpu_gl.tensor import Tensor, engine, new
+
+BLOCK = 16  # steps of the axis that one invocation adds up, at most, where sums of blocks come before it
+LONGEST_SCAN = 64  # steps that are summed without blocks
+
+# --- prefix sums ----------------------------------------------------------------------------------
+
+
+def _scan(x: Tensor, out: Tensor, view: tuple[int, int, int, int], last: bool, exclusive: bool) -> Tensor:
+    """Writes x's prefix sums to out; view: x as (groups, length, inner, columns). Long axes first sum their blocks."""
+    groups, length, inner, columns = view
+    defines = arithmetic("sum", scalar_of(out.dtype))
+    inputs = {"x": x.operand}
+    uniforms = {"length_": length, "inner": inner, "columns": columns}
+    blocks = 1
+    if length > LONGEST_SCAN:
+        blocks = -(-length // BLOCK)
+        wide = float32 if out.dtype.kind == "f" else int32
+        totals, sums = (new((groups, blocks * inner, 4 * columns), wide) for _ in range(2))
+        more = {"chunk": BLOCK, "chunks": blocks}
+        engine().run(Pass("reduce_rows", inputs, (totals.operand,), defines, uniforms | more, flop=float(x.size)))
+        inputs["before"] = _scan(totals, sums, (groups, blocks, inner, columns), False, False).operand
+    defines = {name: defines[name] for name in ("ACC", "ACC4")}
+    defines |= {"LAST": int(last), "EXCLUSIVE": int(exclusive), "BEFORE": int(blocks > 1)}
+    uniforms["block"] = BLOCK if blocks > 1 else length + 1
+    engine().run(Pass("cumulative_sum", inputs, (out.operand,), defines, uniforms, flop=float(x.size)))
+    return out
+
+
+def _cumulative_sum_vjp(g: Tensor, axis: int, include_initial: bool) -> Tensor:
+    if include_initial:
+        g = g[(slice(None),) * axis + (slice(1, None),)]
+    return flip(_cumulative_sum(flip(g, axis), axis=axis, dtype=g.dtype, include_initial=False), axis)
+
+
+@op("cumulative_sum", lambda g, out, x, axis, dtype, include_initial: _cumulative_sum_vjp(g, axis, include_initial))
+def _cumulative_sum(x: Tensor, axis: int, dtype: np.dtype, include_initial: bool) -> Tensor:
+    side = x.shape[axis]
+    shape = (*x.shape[:axis], side + include_initial, *x.shape[axis + 1 :])
+    if x.size == 0:
+        return zeros(shape, dtype)
+    columns = x.layout.columns
+    groups = math.prod(shape[:axis])
+    last = axis == x.ndim - 1
+    view = (groups, columns, 1, 1) if last else (groups, side, math.prod(shape[axis + 1 : -1]), columns)
+    return _scan(x, new(shape, dtype), view, last, include_initial)
+
+
+def cumulative_sum(
+    x: Tensor, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> Tensor:
+    """The sums of the elements along an axis up to each one; with include_initial a 0 comes first (one element more).
+
+    axis: needed where x has more than one. dtype: of the result; by default that of x, int32 for bool, which is exact
+    (modulo 2**32); float16 is summed in float32. Raises ShapeError without an axis to sum along, DTypeError for bool.
+    """
+    if axis is None and x.ndim != 1:
+        raise ShapeError(f"cumulative_sum of a tensor of {x.ndim} axes (shape {x.shape}) needs the axis to sum along")
+    at = one_axis(0 if axis is None else axis, x.ndim)
+    found = as_dtype(dtype) if dtype is not None else int32 if x.dtype == bool_ else x.dtype
+    if found == bool_:
+        raise DTypeError("sums are numbers: give cumulative_sum a dtype of float32, float16 or int32, not bool")
+    if x.dtype.kind == "f" and x.dtype != found:
+        x = x.astype(found)
+    return _cumulative_sum(x, axis=at, dtype=found, include_initial=bool(include_initial))
+
+
+# --- binary search --------------------------------------------------------------------------------
+
+
+@op("searchsorted")
+def _searchsorted(x: Tensor, v: Tensor, right: bool) -> Tensor:
+    if x.size == 0 or v.size == 0:
+        return zeros(v.shape, int32)
+    out = new(v.shape, int32)
+    uniforms = {"count": x.size, "largest": 1 << (x.size.bit_length() - 1)}
+    inputs = {"x": x.operand, "v": v.operand}
+    flop = float(v.size * x.size.bit_length())
+    engine().run(Pass("searchsorted", inputs, (out.operand,), {"RIGHT": int(right)}, uniforms, flop=flop))
+    return out
+
+
+def searchsorted(x1: Tensor, x2: Any, *, side: str = "left", sorter: Any = None) -> Tensor:
+    """Where elements of x2 (any shape) go in x1 so that it stays sorted: int32 of x2's shape, from 0 to x1's length.
+
+    x1: one axis, ascending, or in the order that the indices `sorter` give it. side: "left" before equal elements,
+    "right" behind them. NaN counts as the largest number, -0 equals 0. Integers are compared exactly, and so are floats;
+    DTypeError for one kind with the other, ShapeError unless x1 has one axis. No gradient.
+    """
+    v = as_tensor(x2)
+    if x1.ndim != 1:
+        raise ShapeError(f"searchsorted looks in a tensor of one axis, not of shape {x1.shape}")
+    if (x1.dtype.kind == "f") != (v.dtype.kind == "f"):
+        raise DTypeError(f"searchsorted of {v.dtype} in {x1.dtype}: both must be integers or both floats; use astype()")
+    if side not in ("left", "right"):
+        raise DTypeError(f'searchsorted knows side="left" and "right", not {side!r}')
+    if sorter is not None:
+        x1 = take(x1, sorter, axis=0)
+    return _searchsorted(x1.detach(), v.detach(), right=side == "right")
