@@ -115,6 +115,7 @@ from gpgpu_gl.ops.shape import (
     stack,
 )
 from gpgpu_gl.ops.softmax import log_softmax, logsumexp, softmax
+from gpgpu_gl.ops.sort import argsort, sort
 from gpgpu_gl.ops.take import one_hot, take
 from gpgpu_gl.profile import profile
 from gpgpu_gl.tensor import Tensor, from_texture, tensor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from case_parts import ADDED, EDGE_ROWS, EXACT, normal, rows
+from case_parts import ADDED, EDGE_ROWS, EXACT, few_whole, normal, rows
 from harness import Case, Run
 
 import gpgpu_gl as gg
@@ -34,6 +34,29 @@ def _looked_for(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 _EDGES = np.float32([-np.inf, -3e38, -1, -1e-45, -0.0, 0.0, 0.0, 1e-45, 1e-38, 0.5, 3e38, np.inf, np.nan, np.nan])
 
+def _argsort(x: np.ndarray, axis: int = -1, descending: bool = False) -> np.ndarray:
+    """NaN last, or first where descending; equal elements in their order."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(backwards, axis)
+
+
+def _sort(x: np.ndarray, axis: int = -1, descending: bool = False) -> np.ndarray:
+    return np.take_along_axis(x, _argsort(x, axis, descending), axis)
+
+
+SORTED = [
+    Run((shape,), {"axis": axis, "descending": descending})
+    for shape, axis in (
+        ((1,), 0), ((5,), 0), ((3, 5), 0), ((3, 5), -1), ((2, 3, 4), 1), ((7, 1), 1), ((1, 7), 0), ((64,), 0), ((65,), 0), ((3, 130), 1),
+        ((300, 2), 0), ((2, 3, 257), 2), ((0,), 0), ((3, 0, 2), 0), ((3, 0, 2), 1), ((3, 1030), -1), ((10007,), -1),
+    )
+    for descending in (False, True)
+]  # fmt: skip
+_EDGE_ROWS = np.stack([_EDGES[::-1], np.roll(_EDGES, 5), -_EDGES])
+EDGE_SORTS = [((_EDGE_ROWS,), {"descending": descending}) for descending in (False, True)]
+
 SORTING = [
     Case(
         "cumulative_sum", gg.cumulative_sum, _cumulative_sum, [*SUMMED, *NO_SUMS], ADDED, normal, grad=(0,),
@@ -49,5 +72,10 @@ SORTING = [
         ] + [Run(shapes) for shapes in (((0,), (3,)), ((5,), (3, 0)), ((255,), (40,)), ((256,), (40,)), ((257,), (40,)))],
         EXACT, (_sorted, _looked_for), dtypes="", result="int32",
         edges=[((_EDGES, _EDGES[::-1].copy()), {"side": side}) for side in ("left", "right")],
+    ),
+    Case("argsort", gg.argsort, _argsort, SORTED, EXACT, few_whole, result="int32", edges=EDGE_SORTS),
+    Case(
+        "sort", gg.sort, _sort, SORTED, EXACT, normal, result="same", grad=(0,), edges=EDGE_SORTS, covers=("permuted",),
+        speed=Run(((400000,),)),
     ),
 ]  # fmt: skip

@@ -21,13 +21,15 @@ from gpgpu_gl.ops.shape import flip
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.tensor import Tensor, engine, new
 
-BLOCK = 16  # steps of the axis that one invocation adds up, at most, where sums of blocks come before it
+# Steps of the axis that one invocation adds up where sums of blocks come before it: few where there are many elements,
+# then many, so that there are few passes.
+BLOCK, BLOCK_OF_TOTALS = 8, 32
 LONGEST_SCAN = 64  # steps that are summed without blocks
 
 # --- prefix sums ----------------------------------------------------------------------------------
 
 
-def _scan(x: Tensor, out: Tensor, view: tuple[int, int, int, int], last: bool, exclusive: bool) -> Tensor:
+def _scan(x: Tensor, out: Tensor, view: tuple[int, int, int, int], last: bool, exclusive: bool, block: int) -> Tensor:
     """Writes x's prefix sums to out; view: x as (groups, length, inner, columns). Long axes first sum their blocks."""
     groups, length, inner, columns = view
     defines = arithmetic("sum", scalar_of(out.dtype))
@@ -35,15 +37,15 @@ def _scan(x: Tensor, out: Tensor, view: tuple[int, int, int, int], last: bool, e
     uniforms = {"length_": length, "inner": inner, "columns": columns}
     blocks = 1
     if length > LONGEST_SCAN:
-        blocks = -(-length // BLOCK)
+        blocks = -(-length // block)
         wide = float32 if out.dtype.kind == "f" else int32
         totals, sums = (new((groups, blocks * inner, 4 * columns), wide) for _ in range(2))
-        more = {"chunk": BLOCK, "chunks": blocks}
+        more = {"chunk": block, "chunks": blocks}
         engine().run(Pass("reduce_rows", inputs, (totals.operand,), defines, uniforms | more, flop=float(x.size)))
-        inputs["before"] = _scan(totals, sums, (groups, blocks, inner, columns), False, False).operand
+        inputs["before"] = _scan(totals, sums, (groups, blocks, inner, columns), False, False, BLOCK_OF_TOTALS).operand
     defines = {name: defines[name] for name in ("ACC", "ACC4")}
     defines |= {"LAST": int(last), "EXCLUSIVE": int(exclusive), "BEFORE": int(blocks > 1)}
-    uniforms["block"] = BLOCK if blocks > 1 else length + 1
+    uniforms["block"] = block if blocks > 1 else length + 1
     engine().run(Pass("cumulative_sum", inputs, (out.operand,), defines, uniforms, flop=float(x.size)))
     return out
 
@@ -64,7 +66,7 @@ def _cumulative_sum(x: Tensor, axis: int, dtype: np.dtype, include_initial: bool
     groups = math.prod(shape[:axis])
     last = axis == x.ndim - 1
     view = (groups, columns, 1, 1) if last else (groups, side, math.prod(shape[axis + 1 : -1]), columns)
-    return _scan(x, new(shape, dtype), view, last, include_initial)
+    return _scan(x, new(shape, dtype), view, last, include_initial, BLOCK)
 
 
 def cumulative_sum(
