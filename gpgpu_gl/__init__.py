@@ -102,7 +102,7 @@ from gpgpu_gl.ops.random import (
     uniform,
 )
 from gpgpu_gl.ops.reduce import all, any, argmax, argmin, max, mean, min, prod, sum
-from gpgpu_gl.ops.scan import cumulative_sum, searchsorted
+from gpgpu_gl.ops.scan import cumulative_sum, nonzero, repeat, searchsorted
 from gpgpu_gl.ops.shape import (
     broadcast_to,
     concat,

@@ -57,6 +57,17 @@ SORTED = [
 _EDGE_ROWS = np.stack([_EDGES[::-1], np.roll(_EDGES, 5), -_EDGES])
 EDGE_SORTS = [((_EDGE_ROWS,), {"descending": descending}) for descending in (False, True)]
 
+
+def _few(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return rng.integers(0, 4, shape).astype(np.int32)
+
+
+REPEATED = rows(
+    ((5,), {"repeats": 3}), ((3, 5), {"repeats": 2}), ((3, 5), {"repeats": 2, "axis": 0}), ((2, 3, 4), {"repeats": 3, "axis": -1}),
+    ((3, 5), {"repeats": 0, "axis": 1}), ((), {"repeats": 2}), ((0, 2), {"repeats": 2, "axis": 0}),
+    ((3, 5), {"repeats": [1, 0, 2], "axis": 0}), ((4,), {"repeats": [3, 1, 0, 2]}), ((2, 3), {"repeats": [2], "axis": 1}),
+)  # fmt: skip
+
 SORTING = [
     Case(
         "cumulative_sum", gg.cumulative_sum, _cumulative_sum, [*SUMMED, *NO_SUMS], ADDED, normal, grad=(0,),
@@ -77,5 +88,22 @@ SORTING = [
     Case(
         "sort", gg.sort, _sort, SORTED, EXACT, normal, result="same", grad=(0,), edges=EDGE_SORTS, covers=("permuted",),
         speed=Run(((400000,),)),
+    ),
+    Case(
+        "nonzero", lambda x: gg.stack(gg.nonzero(x)), lambda x: np.stack(np.nonzero(x)),
+        [Run((s,)) for s in ((1,), (5,), (8,), (3, 5), (7, 1), (1, 7), (2, 3, 4), (2, 3, 5, 6), (70001,), (300, 41), (0,), (3, 0, 2))],
+        EXACT, few_whole, result="int32", edges=[((np.float32([[0.0, -0.0, np.nan], [np.inf, 1e-30, 0.0]]),), {})],
+    ),
+    Case("repeat", gg.repeat, np.repeat, REPEATED, EXACT, normal, result="same", grad=(0,)),
+    Case(
+        "repeat by a tensor", lambda x, repeats, axis=None: gg.repeat(x, repeats, axis=axis), np.repeat,
+        [
+            Run(shapes, {"axis": axis})
+            for shapes, axis in (
+                (((5,), (5,)), 0), (((3, 5), (3,)), 0), (((3, 5), (5,)), -1), (((2, 3, 4), (3,)), 1), (((3, 5), (15,)), None),
+                (((3, 5), (1,)), 0), (((0,), (0,)), 0), (((2000, 3), (2000,)), 0), (((4, 3), ()), 1),
+            )
+        ],
+        EXACT, (normal, _few), result="same", grad=(0,),
     ),
 ]  # fmt: skip

@@ -13,11 +13,11 @@ from gpgpu_gl.errors import DTypeError, ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.arguments import one_axis
-from gpgpu_gl.ops.create import zeros
+from gpgpu_gl.ops.create import arange, zeros
 from gpgpu_gl.ops.elementwise import as_tensor
 from gpgpu_gl.ops.pointwise import scalar_of
-from gpgpu_gl.ops.reduce import arithmetic
-from gpgpu_gl.ops.shape import flip
+from gpgpu_gl.ops.reduce import arithmetic, sum
+from gpgpu_gl.ops.shape import broadcast_to, flip, reshape, stack
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.tensor import Tensor, engine, new
 
@@ -120,3 +120,86 @@ def searchsorted(x1: Tensor, x2: Any, *, side: str = "left", sorter: Any = None)
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
     return _searchsorted(x1.detach(), v.detach(), right=side == "right")
+
+
+# --- what is made of them: results whose shapes depend on values -------------------------------------
+
+
+def _refuse_recording(what: str) -> None:
+    recorder = engine().recorder
+    if recorder is not None:
+        recorder.refuse(f"{what} (it reads how long its result is)")
+
+
+def nonzero(x: Tensor) -> tuple[Tensor, ...]:
+    """The indices of the elements that are not zero (NaN is not), in row-major order: an int32 tensor for each axis.
+
+    Waits for the device, as their number is read. Raises ShapeError for a scalar.
+    """
+    if x.ndim == 0:
+        raise ShapeError("nonzero of a scalar: it has no axis to give indices of; reshape it to (1,)")
+    _refuse_recording("nonzero()")
+    if x.size == 0:
+        return tuple(zeros((0,), int32) for _ in x.shape)
+    found = cumulative_sum(reshape(x, (x.size,)) != 0)
+    at = searchsorted(found, arange(1, int(found[-1]) + 1))
+    indices = []
+    for side in reversed(x.shape[1:]):
+        indices.append(at % side)
+        at = at // side
+    return (at, *reversed(indices))
+
+
+def _repeat_vjp(g: Tensor, x: Tensor, count: int, axis: int) -> Tensor:
+    return sum(reshape(g, (*x.shape[: axis + 1], count, *x.shape[axis + 1 :])), axis=axis + 1)
+
+
+@op("repeat", lambda g, out, x, count, axis: _repeat_vjp(g, x, count, axis))
+def _repeat(x: Tensor, count: int, axis: int) -> Tensor:
+    """Each element along the axis `count` times."""
+    return take(x, arange(x.shape[axis] * count) // max(count, 1), axis=axis)
+
+
+def repeat(x: Tensor, repeats: Any, *, axis: int | None = None) -> Tensor:
+    """Each element of x along an axis (of the flattened tensor by default) several times.
+
+    repeats: a number for all, or one for each element, as integers or an int32 tensor of one axis. A tensor's sum is read
+    from the device, which waits for it. Raises DTypeError unless they are integers, ShapeError where one is negative, where
+    there are too few or too many, or where no tensor can hold the result.
+    """
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    at = one_axis(axis, x.ndim)
+    side = x.shape[at]
+    if not isinstance(repeats, Tensor):
+        host = np.asarray(repeats)
+        if host.size and host.dtype.kind not in "iu":
+            raise DTypeError(f"repeats are integers, not {host.dtype}")
+        if host.size and host.min() < 0:
+            raise ShapeError(f"repeats are at least 0, not {host.min()}")
+        if host.ndim <= 1 and host.size == 1:
+            return _repeat(x, count=int(host.reshape(())), axis=at)
+        _check_repeats(host.shape, side, at, x.shape)
+        return take(x, np.repeat(np.arange(side), host), axis=at)
+    if repeats.dtype != int32:
+        raise DTypeError(f"repeats are integers: int32, not {repeats.dtype}")
+    if repeats.shape in ((), (1,)):
+        repeats = broadcast_to(repeats, (side,))
+    _check_repeats(repeats.shape, side, at, x.shape)
+    _refuse_recording("repeat() by a tensor")
+    if side == 0:
+        return x
+    ends = cumulative_sum(repeats)
+    total, fewest, lowest = stack([ends[-1], repeats.min(), ends.min()]).tolist()
+    if fewest < 0:
+        raise ShapeError(f"repeats are at least 0, not {fewest}")
+    if lowest < 0:
+        raise ShapeError("repeats add up to 2**31 or more, which no tensor can hold")
+    return take(x, searchsorted(ends, arange(total), side="right"), axis=at)
+
+
+def _check_repeats(found: tuple[int, ...], side: int, axis: int, shape: tuple[int, ...]) -> None:
+    if found != (side,):
+        raise ShapeError(
+            f"repeats of shape {found} for axis {axis} of shape {shape}: give one number or {side} of them"
+        )
