@@ -119,7 +119,8 @@ def searchsorted(x1: Tensor, x2: Any, *, side: str = "left", sorter: Any = None)
         raise DTypeError(f'searchsorted knows side="left" and "right", not {side!r}')
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
-    return _searchsorted(x1.detach(), v.detach(), right=side == "right")
+    x1, v = (t.astype(int32) if t.dtype == bool_ else t for t in (x1, v))
+    return _searchsorted(x1, v, right=side == "right")
 
 
 # --- what is made of them: results whose shapes depend on values -------------------------------------
