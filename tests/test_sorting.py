@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from harness import poisoned, rng_of
+from case_parts import ADDED
+from harness import EPS, poisoned, rng_of
 
 import gpgpu_gl as gg
 from gpgpu_gl.gl.recorder import CaptureError
@@ -91,7 +92,9 @@ def test_floats_are_compared_bit_by_bit(path: str) -> None:
     assert (gg.searchsorted(gg.tensor(a), gg.tensor(v)).numpy() == np.searchsorted(a, v)).all()
 
 
-@pytest.mark.parametrize(("of", "what"), [("bool", "int32"), ("int32", "bool"), ("float16", "float32"), ("float32", "float16")])
+@pytest.mark.parametrize(
+    ("of", "what"), [("bool", "int32"), ("int32", "bool"), ("float16", "float32"), ("float32", "float16")]
+)
 def test_dtypes_of_one_kind_meet(of: str, what: str, path: str) -> None:
     a, v = np.array([0, 0, 1, 1, 1]).astype(of), np.array([1, 0, 2.5, -1]).astype(what)
     assert gg.searchsorted(gg.tensor(a), gg.tensor(v)).tolist() == np.searchsorted(a, v).tolist()
@@ -143,7 +146,13 @@ def test_runs_of_other_lengths(run: int, path: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_already_sorted_and_equal_keys(path: str) -> None:
-    for a in (np.arange(5000), np.arange(5000)[::-1], np.zeros(5000), np.full(5000, 2**31 - 1), np.full(5000, -(2**31))):
+    for a in (
+        np.arange(5000),
+        np.arange(5000)[::-1],
+        np.zeros(5000),
+        np.full(5000, 2**31 - 1),
+        np.full(5000, -(2**31)),
+    ):
         a = a.astype(np.int32)
         assert (gg.argsort(gg.tensor(a)).numpy() == np.argsort(a, kind="stable")).all()
 
@@ -188,6 +197,20 @@ def test_indices_pick_what_is_not_zero(path: str) -> None:
 def test_long_repeats(path: str) -> None:
     a, repeats = whole("repeated", *ANY, 5000), whole("repeats", 0, 50, 5000)
     assert (gg.repeat(gg.tensor(a), gg.tensor(repeats)).numpy() == np.repeat(a, repeats)).all()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_gradient_of_long_repeats(axis: int, path: str) -> None:
+    """Each element gets the sum over its copies, one of them over more than the steps that some drivers give a loop."""
+    repeats = np.int32([1, 300_000, 0, 2])
+    x = gg.tensor(np.zeros((4, 2) if axis == 0 else (2, 4)), requires_grad=True)
+    many = gg.repeat(x, gg.tensor(repeats), axis=axis)
+    g = rng_of("long repeats", axis).random(many.shape).astype(np.float32)
+    (found,) = gg.gradients(many, [x], gradient=gg.tensor(g))
+    assert found is not None
+    parts = np.split(g.astype(np.float64), np.cumsum(repeats)[:-1], axis)
+    want = np.stack([part.sum(axis) for part in parts], axis)
+    assert (np.abs(found.numpy() - want) <= ADDED.summed * EPS * want).all()
 
 
 # --- recorded -------------------------------------------------------------------------------------

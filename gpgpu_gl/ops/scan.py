@@ -19,33 +19,54 @@ from gpgpu_gl.ops.pointwise import scalar_of
 from gpgpu_gl.ops.reduce import arithmetic, sum
 from gpgpu_gl.ops.shape import broadcast_to, flip, reshape, stack
 from gpgpu_gl.ops.take import take
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor, engine, new, tensor
 
 # Steps of the axis that one invocation adds up where sums of blocks come before it: few where there are many elements,
 # then many, so that there are few passes.
-BLOCK, BLOCK_OF_TOTALS = 8, 32
+BLOCK, BLOCK_OF_SUMS = 8, 32
 LONGEST_SCAN = 64  # steps that are summed without blocks
+# Some drivers end loops after 65,535 steps: segments of axes longer than this are summed in blocks, at most so many.
+LONGEST_SEGMENTS, MOST_BLOCKS = 4096, 32768
+
+View = tuple[int, int, int, int]
 
 # --- prefix sums ----------------------------------------------------------------------------------
 
 
-def _scan(x: Tensor, out: Tensor, view: tuple[int, int, int, int], last: bool, exclusive: bool, block: int) -> Tensor:
-    """Writes x's prefix sums to out; view: x as (groups, length, inner, columns). Long axes first sum their blocks."""
+def _view(x: Tensor, axis: int) -> View:
+    """x as (groups, length, inner, columns): steps along the axis, which are texels of a row for the last axis."""
+    columns = x.layout.columns
+    groups = math.prod(x.shape[:axis])
+    last = axis == x.ndim - 1
+    return (groups, columns, 1, 1) if last else (groups, x.shape[axis], math.prod(x.shape[axis + 1 : -1]), columns)
+
+
+def _block_sums(x: Tensor, view: View, block: int, dtype: np.dtype) -> Tensor:
+    """The sums of every `block` steps: (groups, blocks, inner, columns)."""
     groups, length, inner, columns = view
-    defines = arithmetic("sum", scalar_of(out.dtype))
+    blocks = -(-length // block)
+    wide = float32 if dtype.kind == "f" else int32
+    sums = new((groups, blocks * inner, 4 * columns), wide)
+    uniforms = {"length_": length, "inner": inner, "columns": columns, "chunk": block, "chunks": blocks}
+    defines = arithmetic("sum", scalar_of(dtype))
+    engine().run(Pass("reduce_rows", {"x": x.operand}, (sums.operand,), defines, uniforms, flop=float(x.size)))
+    return sums
+
+
+def _scan(x: Tensor, out: Tensor, view: View, last: bool, exclusive: bool, block: int) -> Tensor:
+    """Writes x's prefix sums to out. Long axes first sum their blocks, and these sums' prefixes come before each block."""
+    groups, length, inner, columns = view
     inputs = {"x": x.operand}
-    uniforms = {"length_": length, "inner": inner, "columns": columns}
-    blocks = 1
-    if length > LONGEST_SCAN:
-        blocks = -(-length // block)
-        wide = float32 if out.dtype.kind == "f" else int32
-        totals, sums = (new((groups, blocks * inner, 4 * columns), wide) for _ in range(2))
-        more = {"chunk": block, "chunks": blocks}
-        engine().run(Pass("reduce_rows", inputs, (totals.operand,), defines, uniforms | more, flop=float(x.size)))
-        inputs["before"] = _scan(totals, sums, (groups, blocks, inner, columns), False, False, BLOCK_OF_TOTALS).operand
-    defines = {name: defines[name] for name in ("ACC", "ACC4")}
-    defines |= {"LAST": int(last), "EXCLUSIVE": int(exclusive), "BEFORE": int(blocks > 1)}
-    uniforms["block"] = block if blocks > 1 else length + 1
+    long = length > LONGEST_SCAN
+    if long:
+        sums = _block_sums(x, view, block, out.dtype)
+        blocks_view = (groups, -(-length // block), inner, columns)
+        before = _scan(sums, new(sums.shape, sums.dtype), blocks_view, False, False, BLOCK_OF_SUMS)
+        inputs["before"] = before.operand
+    scalar = scalar_of(out.dtype)
+    defines: dict[str, str | int] = {"ACC": scalar, "ACC4": "vec4" if scalar == "float" else "ivec4"}
+    defines |= {"LAST": int(last), "EXCLUSIVE": int(exclusive), "BEFORE": int(long)}
+    uniforms = {"length_": length, "inner": inner, "columns": columns, "block": block if long else length + 1}
     engine().run(Pass("cumulative_sum", inputs, (out.operand,), defines, uniforms, flop=float(x.size)))
     return out
 
@@ -62,11 +83,7 @@ def _cumulative_sum(x: Tensor, axis: int, dtype: np.dtype, include_initial: bool
     shape = (*x.shape[:axis], side + include_initial, *x.shape[axis + 1 :])
     if x.size == 0:
         return zeros(shape, dtype)
-    columns = x.layout.columns
-    groups = math.prod(shape[:axis])
-    last = axis == x.ndim - 1
-    view = (groups, columns, 1, 1) if last else (groups, side, math.prod(shape[axis + 1 : -1]), columns)
-    return _scan(x, new(shape, dtype), view, last, include_initial, BLOCK)
+    return _scan(x, new(shape, dtype), _view(x, axis), axis == x.ndim - 1, include_initial, BLOCK)
 
 
 def cumulative_sum(
@@ -161,6 +178,32 @@ def _repeat(x: Tensor, count: int, axis: int) -> Tensor:
     return take(x, arange(x.shape[axis] * count) // max(count, 1), axis=axis)
 
 
+@op("repeat_each", lambda g, out, x, ends, total, axis: _segment_sum(g, ends, axis=axis), None)
+def _repeat_each(x: Tensor, ends: Tensor, total: int, axis: int) -> Tensor:
+    """Element i along the axis at the places from ends[i - 1] up to ends[i] of `total`."""
+    return take(x, searchsorted(ends, arange(total), side="right"), axis=axis)
+
+
+@op("segment_sum", lambda g, out, x, ends, axis: _repeat_each(g, ends, total=x.shape[axis], axis=axis), None)
+def _segment_sum(x: Tensor, ends: Tensor, axis: int) -> Tensor:
+    """The sums of x along the axis from ends[i - 1] up to ends[i]."""
+    shape = (*x.shape[:axis], ends.size, *x.shape[axis + 1 :])
+    if x.size == 0:
+        return zeros(shape, x.dtype)
+    out = new(shape, x.dtype)
+    total, last = x.shape[axis], axis == x.ndim - 1
+    inputs = {"x": x.operand, "ends": ends.operand}
+    uniforms = {"total": total, "count": ends.size, "inner": math.prod(shape[axis + 1 : -1])}
+    long = total > LONGEST_SEGMENTS
+    if long:
+        block = max(256, 4 * -(-total // (4 * MOST_BLOCKS)))
+        inputs["sums"] = _block_sums(x, _view(x, axis), block // 4 if last else block, x.dtype).operand
+        uniforms |= {"block": block, "blocks": -(-total // block)}
+    defines = {"LAST": int(last), "BLOCKS": int(long)}
+    engine().run(Pass("segment_sum", inputs, (out.operand,), defines, uniforms, flop=float(x.size)))
+    return out
+
+
 def repeat(x: Tensor, repeats: Any, *, axis: int | None = None) -> Tensor:
     """Each element of x along an axis (of the flattened tensor by default) several times.
 
@@ -181,7 +224,8 @@ def repeat(x: Tensor, repeats: Any, *, axis: int | None = None) -> Tensor:
         if host.ndim <= 1 and host.size == 1:
             return _repeat(x, count=int(host.reshape(())), axis=at)
         _check_repeats(host.shape, side, at, x.shape)
-        return take(x, np.repeat(np.arange(side), host), axis=at)
+        reached = np.cumsum(host, dtype=np.int64)
+        return _repeat_each(x, tensor(reached, dtype=int32), total=int(host.sum()), axis=at)
     if repeats.dtype != int32:
         raise DTypeError(f"repeats are integers: int32, not {repeats.dtype}")
     if repeats.shape in ((), (1,)):
@@ -196,7 +240,7 @@ def repeat(x: Tensor, repeats: Any, *, axis: int | None = None) -> Tensor:
         raise ShapeError(f"repeats are at least 0, not {fewest}")
     if lowest < 0:
         raise ShapeError("repeats add up to 2**31 or more, which no tensor can hold")
-    return take(x, searchsorted(ends, arange(total), side="right"), axis=at)
+    return _repeat_each(x, ends, total=total, axis=at)
 
 
 def _check_repeats(found: tuple[int, ...], side: int, axis: int, shape: tuple[int, ...]) -> None:
