@@ -29,30 +29,30 @@ def _argsort(x: Tensor, descending: bool) -> Tensor:
     if x.size == 0:
         return out
     columns, texels = x.layout.columns, x.layout.texels
-    width = _workspace(texels).layout.width
+    keys, rank = _workspace(texels), _workspace(texels)
+    width = keys.layout.width
     shifted = {"SHIFTED": int(width & (width - 1) == 0)}
     uniforms = {"columns": columns, "shift": width.bit_length() - 1}
 
-    def run(kernel: str, inputs: dict[str, Tensor], defines: dict[str, int], *outputs: Tensor) -> tuple[Tensor, ...]:
+    def run(kernel: str, inputs: dict[str, Tensor], outputs: tuple[Tensor, ...], **defines: int) -> None:
         operands = {name: t.operand for name, t in inputs.items()}
-        flop = float(x.size) if kernel != "sort_keys" else 0.0  # each element is compared once at least
-        engine().run(Pass(kernel, operands, tuple(o.operand for o in outputs), defines, uniforms, flop=flop))
-        return outputs
+        compared = float(x.size) if kernel in ("sort_rank", "sort_merge") else 0.0  # once each at least
+        engine().run(Pass(kernel, operands, tuple(o.operand for o in outputs), defines, uniforms, flop=compared))
 
     def results(last: bool) -> tuple[Tensor, ...]:
         return (out,) if last else (_workspace(texels), _workspace(texels))
 
-    (keys,) = run("sort_keys", {"x": x}, {"DESCENDING": int(descending)}, _workspace(texels))
-    (rank,) = run("sort_rank", {"keys": keys}, shifted | {"RUN": RUN}, _workspace(texels))
-    last = columns <= RUN
-    found = run("sort_place", {"keys": keys, "rank": rank}, shifted | {"RUN": RUN, "LAST": int(last)}, *results(last))
+    run("sort_keys", {"x": x}, (keys,), DESCENDING=int(descending))
+    run("sort_rank", {"keys": keys}, (rank,), RUN=RUN, **shifted)
+    found = results(columns <= RUN)
+    run("sort_place", {"keys": keys, "rank": rank}, found, RUN=RUN, LAST=int(columns <= RUN), **shifted)
     length = RUN
-    while not last:
-        last = columns <= 2 * length
+    while length < columns:
         keys, index = found
         uniforms = uniforms | {"run": length}
-        found = run("sort_merge", {"keys": keys, "index": index}, shifted | {"LAST": int(last)}, *results(last))
         length *= 2
+        found = results(columns <= length)
+        run("sort_merge", {"keys": keys, "index": index}, found, LAST=int(columns <= length), **shifted)
     return out
 
 
