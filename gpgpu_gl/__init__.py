@@ -102,7 +102,7 @@ from gpgpu_gl.ops.random import (
     uniform,
 )
 from gpgpu_gl.ops.reduce import all, any, argmax, argmin, max, mean, min, prod, sum
-from gpgpu_gl.ops.scan import cumulative_sum
+from gpgpu_gl.ops.scan import cumulative_sum, nonzero, repeat, searchsorted
 from gpgpu_gl.ops.shape import (
     broadcast_to,
     concat,
@@ -115,7 +115,7 @@ from gpgpu_gl.ops.shape import (
     stack,
 )
 from gpgpu_gl.ops.softmax import log_softmax, logsumexp, softmax
-from gpgpu_gl.ops.sort import argsort, searchsorted, sort
+from gpgpu_gl.ops.sort import argsort, sort
 from gpgpu_gl.ops.take import one_hot, take
 from gpgpu_gl.profile import profile
 from gpgpu_gl.tensor import Tensor, from_texture, tensor

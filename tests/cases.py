@@ -1,8 +1,8 @@
 """The table of cases: one row for each operator, for correctness, gradients and speed.
 
 To add an operator, add its row to the section where it belongs: `test_ops.py` runs every row on every path, and fails
-for an operator that has none. Rows of what networks are made of are in `cases_windows.py` and `cases_losses.py`, of sorting in `cases_order.py`; what
-rows are made of is in `case_parts.py`, what is done with them in `harness.py`.
+for an operator that has none. Rows of what networks are made of are in `cases_windows.py` and `cases_losses.py`, of
+scans and sorting in `cases_sorting.py`; what rows are made of is in `case_parts.py`, what is done with them in `harness.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from case_parts import (
     wide,
 )  # fmt: skip
 from cases_losses import LOSSES, NORMALISATION, RANDOM
-from cases_order import ORDERED
+from cases_sorting import SORTING
 from cases_windows import WINDOWS
 from harness import Case, Run
 from scipy import special
@@ -329,5 +329,5 @@ MAKING = [
 
 CASES: list[Case] = [
     *ARITHMETIC, *FUNCTIONS, *ACTIVATIONS, *SELECTION, *REDUCTIONS, *PRODUCTS, *SHAPED, *MAKING, *WINDOWS, *LOSSES, *NORMALISATION,
-    *RANDOM, *ORDERED,
+    *RANDOM, *SORTING,
 ]  # fmt: skip

@@ -90,6 +90,29 @@ CALLS: list[tuple[str, Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     ("take axis", lambda: gg.take(zeros(3), [0], axis=1), gg.ShapeError, ("axis 1", "1 axes")),
     ("one_hot", lambda: gg.one_hot(zeros(3), 2), gg.DTypeError, ("float32", "int32")),
     ("one_hot negative", lambda: gg.one_hot(zeros(3, dtype="int32"), -1), gg.ShapeError, ("-1",)),
+    ("cumulative_sum", lambda: gg.cumulative_sum(zeros(2, 3)), gg.ShapeError, ("2 axes", "(2, 3)", "needs the axis")),
+    ("cumulative_sum axis", lambda: gg.cumulative_sum(zeros(3), axis=1), gg.ShapeError, ("axis 1", "1 axes")),
+    ("cumulative_sum scalar", lambda: gg.cumulative_sum(zeros()), gg.ShapeError, ("0 axes", "()")),
+    ("cumulative_sum bool", lambda: gg.cumulative_sum(zeros(3), dtype="bool"), gg.DTypeError, ("int32", "not bool")),
+    ("searchsorted axes", lambda: gg.searchsorted(zeros(2, 3), zeros(4)), gg.ShapeError, ("(2, 3)", "one axis")),
+    (
+        "searchsorted kinds", lambda: gg.searchsorted(zeros(3, dtype="int32"), zeros(2)), gg.DTypeError,
+        ("float32", "int32", "astype"),
+    ),
+    ("searchsorted side", lambda: gg.searchsorted(zeros(3), zeros(2), side="both"), gg.DTypeError, ("'both'", '"left"')),
+    ("searchsorted sorter", lambda: gg.searchsorted(zeros(3), zeros(2), sorter=[3]), gg.ShapeError, ("3 to 3", "length 3")),
+    ("argsort axis", lambda: gg.argsort(zeros(2, 3), axis=2), gg.ShapeError, ("axis 2", "2 axes")),
+    ("sort scalar", lambda: gg.sort(zeros()), gg.ShapeError, ("axis -1", "a scalar has none")),
+    ("nonzero scalar", lambda: gg.nonzero(zeros()), gg.ShapeError, ("scalar", "(1,)")),
+    ("repeat negative", lambda: gg.repeat(zeros(3), -1), gg.ShapeError, ("at least 0", "-1")),
+    ("repeat fraction", lambda: gg.repeat(zeros(3), 1.5), gg.DTypeError, ("integers", "float64")),
+    ("repeat count", lambda: gg.repeat(zeros(3, 2), [1, 2], axis=0), gg.ShapeError, ("(2,)", "axis 0", "(3, 2)", "3 of them")),
+    ("repeat axis", lambda: gg.repeat(zeros(3), 2, axis=1), gg.ShapeError, ("axis 1", "1 axes")),
+    ("repeat floats", lambda: gg.repeat(zeros(3), zeros(3)), gg.DTypeError, ("int32", "float32")),
+    ("repeat tensor count", lambda: gg.repeat(zeros(3), gg.arange(2)), gg.ShapeError, ("(2,)", "(3,)", "3 of them")),
+    ("repeat tensor negative", lambda: gg.repeat(zeros(3), gg.tensor([1, -2, 3])), gg.ShapeError, ("at least 0", "-2")),
+    ("repeat too often", lambda: gg.repeat(zeros(3), gg.full(3, 2**30)), gg.ShapeError, ("2**31",)),
+    ("repeat huge", lambda: gg.repeat(zeros(3), 2**31), gg.GpgpuError, ()),
     ("zeros", lambda: gg.zeros((2, -1)), gg.ShapeError, ("(2, -1)", "at least 0")),
     ("zeros fraction", lambda: gg.zeros((2, 1.5)), gg.ShapeError, ("(2, 1.5)", "whole")),
     ("zeros text", lambda: gg.zeros("ab"), gg.ShapeError, ("ab", "whole")),
@@ -240,6 +263,35 @@ def test_fuzz_take(path: str, shape: tuple[int, ...], index: list[int], axis: in
     assume(0 not in shape or not index)  # NumPy lets any index of an empty axis pass where the result is empty
     picked = np.array(index, np.int64)
     same(lambda x: gg.take(x, picked, axis), lambda a: np.take(a, picked, axis), draw_array(shape))
+
+
+@quick
+@given(shapes, st.integers(-4, 3), st.sampled_from(["sort", "argsort", "cumulative_sum"]))
+def test_fuzz_sorting(path: str, shape: tuple[int, ...], axis: int, name: str) -> None:
+    assume(shape)
+    options = {} if name == "cumulative_sum" else {"stable": True}
+    theirs = np.cumsum if name == "cumulative_sum" else getattr(np, name)
+    same(lambda x: getattr(gg, name)(x, axis=axis), lambda a: theirs(a, axis=axis, **options), draw_array(shape))
+
+
+@quick
+@given(shapes, st.one_of(st.integers(-1, 4), st.lists(st.integers(0, 3), max_size=4)), st.one_of(st.none(), st.integers(-4, 3)))
+def test_fuzz_repeat(path: str, shape: tuple[int, ...], repeats: Any, axis: int | None) -> None:
+    assume(not scalar_axis(shape, axis))
+    counts = np.array(repeats, np.int32)
+    assume(0 not in shape or counts.min(initial=0) >= 0)  # NumPy lets any number pass where there is nothing to repeat
+    a = draw_array(shape)
+    same(lambda x: gg.repeat(x, counts, axis=axis), lambda a: np.repeat(a, counts, axis=axis), a)
+    same(lambda x, n: gg.repeat(x, n, axis=axis), lambda a, n: np.repeat(a, n, axis=axis), a, counts)
+
+
+@quick
+@given(shapes, shapes, st.sampled_from(["left", "right"]))
+def test_fuzz_searchsorted_and_nonzero(path: str, shape: tuple[int, ...], other: tuple[int, ...], side: str) -> None:
+    row, a = np.sort(draw_array(shape).ravel()), draw_array(other)
+    same(lambda x, v: gg.searchsorted(x, v, side=side), lambda x, v: np.searchsorted(x, v, side), row, a)
+    assume(other)
+    same(lambda x: gg.stack(gg.nonzero(x)), lambda a: np.stack(np.nonzero(a)), np.sign(a))
 
 
 @quick

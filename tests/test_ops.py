@@ -32,9 +32,7 @@ differentiable = pytest.mark.parametrize("case", [c for c in CASES if c.grad], i
 
 
 # Public functions that return tensors and have no row of their own: what operators are made of, or another name of one.
-INTERNAL = {
-    "along_last", "as_tensor", "floats", "pointwise", "product", "reduce", "unbroadcast", "getitem", "transposed", "weights",
-}  # fmt: skip
+INTERNAL = {"as_tensor", "floats", "pointwise", "product", "reduce", "unbroadcast", "getitem", "transposed", "weights"}
 
 
 def few(runs: Sequence[Run], count: int, largest: int = 400) -> list[Run]:

@@ -96,7 +96,7 @@ print(json.dumps(least))
 """
 # Kernels that only move or make elements. Elementwise counts its expression, which is none where it only copies.
 MOVING = {"reshape", "strided", "pad", "concat", "take", "gather", "elementwise"}
-MOVING |= {"argsort_runs", "argsort_merge", "searchsorted", "reorder", "cumulative_sum_blocks"}  # compare and move
+MOVING |= {"sort_keys", "sort_place", "permuted"}
 MOVING |= {"arange", "random_bits", "uniform", "normal", "randint", "bernoulli"}
 # Kernels of no operator, which do not say: the benchmark's, the renderer's, the demos', the pipeline's.
 NO_OPERATOR = {"ceiling_madd", "ceiling_fetch", "transform", "scene_matrices"}

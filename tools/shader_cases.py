@@ -29,12 +29,14 @@ from gpgpu_gl.gl import source
 from gpgpu_gl.gl.passes import Engine
 from gpgpu_gl.gl.pool import Storage
 from gpgpu_gl.gl.programs import Key, Programs
+from gpgpu_gl.gl.recorder import CaptureError
 from gpgpu_gl.gl.source import Source
 from gpgpu_gl.gl.tune import Tuner
 from gpgpu_gl.model import SmallCNN
 from gpgpu_gl.optim.clip import AT_ONCE
 from gpgpu_gl.pipeline import expand
 from gpgpu_gl.pipeline.gallery import GALLERY
+from gpgpu_gl.pipeline.models import model_scene
 from gpgpu_gl.pipeline.pipeline import Pipeline
 from gpgpu_gl.pipeline.scenes import scenes
 from gpgpu_gl.pipeline.wrap import Shader, link, wrapped
@@ -126,6 +128,7 @@ def collect_programs() -> Found:
             _demos()
             for scene in (*scenes(), *(make() for make in GALLERY.values())):
                 scene.emulate()
+            _model()
             ceilings.measure(0.0)
         every.keys |= found.keys
         every.pairs |= found.pairs
@@ -153,8 +156,9 @@ def _operator(case: Case) -> None:
         _differentiated(case, run, arrays)
         if all(array.size <= SMALL for array in arrays):
             tensors = [gg.tensor(array) for array in arrays]
-            # What follows an operator becomes its epilogue.
-            gg.compile(lambda *xs: case.call(*xs, **run.options) * 2.0)(*tensors)  # noqa: B023  (called here and now)
+            # What follows an operator becomes its epilogue. Some read how long their result is and refuse to be recorded.
+            with suppress(CaptureError):
+                gg.compile(lambda *xs: case.call(*xs, **run.options) * 2.0)(*tensors)  # noqa: B023  (called here and now)
             case.call(*map(relaid, arrays), **run.options)
             for side in (10, 16):
                 # Too small a texture for some: they are folded in another run.
@@ -255,6 +259,14 @@ def _demos() -> None:
         for name, options in DEMOS.items():
             main = runpy.run_path(str(CHECKOUT / "demos" / f"{name}.py"))["main"]
             main(["--headless", *options, "--size", "48x32", "--out", str(Path(folder) / f"{name}.png")])
+
+
+def _model() -> None:
+    """A model from a file, through the pipeline."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.obj"
+        path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        model_scene(path).emulate()
 
 
 def stages_of(vertex: Shader, fragment: Shader, points: bool) -> Iterator[tuple[str, str, Source]]:

@@ -25,7 +25,8 @@ KINDS = {
 }
 
 
-def _defines(kind: str, scalar: str, masked: bool) -> dict[str, str | int]:
+def arithmetic(kind: str, scalar: str, masked: bool = False) -> dict[str, str | int]:
+    """How the kernels that reduce combine elements, as defines."""
     combine, float_identity, int_identity = KINDS[kind]
     return {
         "COMBINE(p, q)": combine,
@@ -49,7 +50,7 @@ def _rows(
         wide = float32 if dtype.kind == "f" else dtype
         out = new((groups, chunks * inner, last), dtype if chunks == 1 else wide)
         uniforms = {"length_": length, "inner": inner, "columns": columns, "chunk": chunk, "chunks": chunks}
-        defines, flop = _defines(kind, scalar, masked), float(x.size)
+        defines, flop = arithmetic(kind, scalar, masked), float(x.size)
         engine().run(Pass("reduce_rows", {"x": x.operand}, (out.operand,), defines, uniforms, flop=flop))
         if chunks == 1:
             return out
@@ -117,7 +118,7 @@ def _last(x: Tensor, kind: str, outer: tuple[int, ...], rows: int, dtype: np.dty
         run, masked = 1, False
     shape = (*outer, 1) if keep else outer
     out = new(shape, dtype if final else _wide(dtype))
-    defines = _defines(kind, scalar, masked) | {"PACKED": int(not keep and bool(outer))}
+    defines = arithmetic(kind, scalar, masked) | {"PACKED": int(not keep and bool(outer))}
     engine().run(Pass("reduce_last", {"x": x.operand}, (out.operand,), defines, {"run": run}, flop=float(x.size)))
     return out
 

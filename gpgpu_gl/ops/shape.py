@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -124,15 +124,6 @@ def permute_dims(x: Tensor, axes: Sequence[int]) -> Tensor:
     if sorted(found) != list(range(x.ndim)):
         raise ShapeError(f"permute_dims of shape {x.shape} by {given}: give each axis 0 to {x.ndim - 1} once")
     return x if found == tuple(range(x.ndim)) else _permute_dims(x, axes=found)
-
-
-def along_last(function: Callable[[Tensor], Tensor], x: Tensor, axis: int) -> Tensor:
-    """What a function of the last axis makes of another one, without changing its length."""
-    if axis == x.ndim - 1:
-        return function(x)
-    swapped = list(range(x.ndim))
-    swapped[axis], swapped[-1] = swapped[-1], swapped[axis]
-    return permute_dims(function(permute_dims(x, swapped)), swapped)
 
 
 def transposed(x: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ import numpy as np
 from gpgpu_gl.dtypes import int32
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.create import arange
+from gpgpu_gl.ops.scan import searchsorted
 from gpgpu_gl.ops.shape import getitem
-from gpgpu_gl.ops.sort import argsort, searchsorted
+from gpgpu_gl.ops.sort import argsort
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.pipeline.edges import Edges
 from gpgpu_gl.pipeline.expand import expand

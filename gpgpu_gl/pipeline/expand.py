@@ -9,9 +9,8 @@ import numpy as np
 from gpgpu_gl.dtypes import int32
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.ops.create import arange
-from gpgpu_gl.ops.scan import cumulative_sum
+from gpgpu_gl.ops.scan import cumulative_sum, searchsorted
 from gpgpu_gl.ops.shape import getitem
-from gpgpu_gl.ops.sort import searchsorted
 from gpgpu_gl.tensor import Tensor, tensor
 
 

@@ -1,40 +1,37 @@
-// Where values would go in a sorted list, by bisection.
+// How many elements of an ascending row come before each of other elements: a binary search in every lane.
 //
-// Inputs: x, one axis, ascending, NaN last; values. Output: o0, int32, of the values' shape: how many elements of x are less
-// than the value (RIGHT 0) or not greater (RIGHT 1).
+// Inputs: x, one axis of `count` elements; v, the elements looked for. Output: o0, int32, of v's shape: how many elements
+// of x are less than v, with RIGHT 1 not greater than v. What is not ascending gives a number from 0 to count.
+// Uniforms: o_layout, x_layout, v_layout; count; largest, the largest power of two up to count.
+#include "lib/order.glsl"
 #require RIGHT
-#include "lib/bits.glsl"
 
 uniform x_SAMPLER x;
 uniform ivec4 x_layout;
-uniform values_SAMPLER values;
-uniform ivec4 values_layout;
+uniform v_SAMPLER v;
+uniform ivec4 v_layout;
+uniform int count, largest;
 
-bool before(x_SCALAR a, x_SCALAR b) { return a < b || (is_nan(b) && !is_nan(a)); }
-
-int place(x_SCALAR value) {
-  int low = 0, high = x_layout.w;
-  while (low < high) {
-    int middle = low + (high - low) / 2;
-    x_SCALAR there = texel(x, x_layout, 0, middle >> 2)[middle & 3];
+int search(int wanted) {
+  int found = 0;
+  for (int step_ = largest; step_ > 0; step_ >>= 1) {
+    int next = found + step_, i = min(next, count) - 1;
+    int have = order(texel(x, x_layout, 0, i >> 2)[i & 3]);
 #if RIGHT
-    bool further = !before(value, there);
+    if (next <= count && have <= wanted) found = next;
 #else
-    bool further = before(there, value);
+    if (next <= count && have < wanted) found = next;
 #endif
-    if (further) low = middle + 1;
-    else high = middle;
   }
-  return low;
+  return found;
 }
 
 void point(ivec2 p) {
   int t = p.y * o_layout.x + p.x;
-  int row = quotient(t, o_layout.y), column = t - row * o_layout.y;
-  bvec4 kept = lanes(o_layout, column);
-  x_TEXEL wanted = x_TEXEL(texel(values, values_layout, row, column));
-  o0 = ivec4(0);
+  v_TEXEL wanted = fetch(v, address(v_layout, t));
+  ivec4 found;
 #unroll lane 0 4
-  if (kept[$lane]) o0[$lane] = place(wanted[$lane]);
+  found[$lane] = search(order(wanted[$lane]));
 #endunroll
+  o0 = keep(found, lanes(o_layout, modulo(t, o_layout.y)));
 }
