@@ -113,6 +113,21 @@ def test_fifty_blended_layers_in_order(path, form):
         assert np.abs(mine - held).max() <= 3 / 255
 
 
+def test_more_layers_than_a_loop_may_have_steps(path):
+    """Some drivers leave long loops early; every fragment counts all the same, and the depth test sees them in order."""
+    count = 33_000
+    attributes = layers(count)
+    attributes["tint"][:] = 2.0**-10
+    for options in ({"blend": Blend("one", "one")}, {"depth_test": "less"}):
+        with Pipeline(VERTEX, COLOR, **options) as pipeline:
+            trace = pipeline.run(attributes, size=(3, 2))
+            theirs = pipeline.run_hardware(attributes, size=(3, 2))
+        settle()
+        assert (trace.overdraw.numpy() == count).all()
+        np.testing.assert_array_equal(trace.color.numpy(), theirs.color.numpy())
+        np.testing.assert_array_equal(trace.depth.numpy(), theirs.depth.numpy())
+
+
 STATES = [
     *(State(depth_test=c, clear_depth=0.5) for c in COMPARE),
     *(

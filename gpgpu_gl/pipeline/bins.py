@@ -39,6 +39,11 @@ class Pairs:
         return self.table.shape[0]
 
     @cached_property
+    def most(self) -> int:
+        """The largest number of pairs of one tile."""
+        return int(np.diff(self.starts.numpy()).max(initial=0))
+
+    @cached_property
     def _rows(self) -> np.ndarray:
         return self.table.numpy()
 

@@ -7,7 +7,7 @@ from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.expand import expand
-from gpgpu_gl.pipeline.merge import Frame
+from gpgpu_gl.pipeline.merge import MOST_PAIRS, Frame
 from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.state import COMPARE, State
 from gpgpu_gl.tensor import Tensor, engine, new
@@ -15,10 +15,12 @@ from gpgpu_gl.tensor import Tensor, engine, new
 _LATE = {"discard", "gl_FragDepth"}
 
 
-def allowed(state: State, words: frozenset[str]) -> bool:
+def allowed(state: State, words: frozenset[str], pairs: Pairs) -> bool:
     """Whether tests may come before shading without a difference: the shader cannot change coverage or depth, and no
-    stencil value hangs on the order. With several samples the tests stay late."""
-    return state.depth_test is not None and state.stencils is None and state.samples == 1 and not _LATE & words
+    stencil value hangs on the order. With several samples, or more pairs in a tile than one pass can go through, the
+    tests stay late."""
+    plain = state.depth_test is not None and state.stencils is None and state.samples == 1
+    return plain and not _LATE & words and pairs.most <= MOST_PAIRS
 
 
 def early_depth(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _FORMAT = {"rgba32f": 0, "rgba8": 1, "srgb8_alpha8": 2, "rgba32i": 3}
 
+# Pairs of a tile that one pass goes through: Mesa's software renderer leaves loops after 32,768 steps, without a word.
+MOST_PAIRS = 16384
+
 
 @dataclass
 class Frame:
@@ -68,8 +71,6 @@ def merge(trace: Trace, shader_depth: bool) -> Frame:
     if onto is not None:
         inputs |= {f"d{i}": t for i, t in enumerate(onto.colors)}
         inputs["ds"] = onto.held()
-    outputs = [new((samples * height, width, 4), int32 if t.dtype == int32 else float32) for t in colors]
-    outputs.append(new((samples * height, width, 4), float32))
     one = 1 << profile.subpixel_bits
     places = [(x / one - 0.5, y / one - 0.5) for x, y in profile.offsets(samples)]
     near, far = sorted(state.depth_range) if state.depth_clamp else (0.0, 1.0)
@@ -79,15 +80,21 @@ def merge(trace: Trace, shader_depth: bool) -> Frame:
         "places": [*places, *[(0.0, 0.0)] * (4 - len(places))], "scissor": state.scissor or (0, 0, 0, 0),
         "range": (near, far),
     }  # fmt: skip
-    defines = _defines(state, kinds, formats, shader_depth, onto is not None) | {"EARLY": int(trace.early is not None)}
+    defines = _defines(state, kinds, formats, shader_depth) | {"EARLY": int(trace.early is not None)}
     for i in range(len(colors)):
         blend = state.blend_of(i)
         uniforms[f"constant{i}"] = blend.constant if blend else (0.0, 0.0, 0.0, 0.0)
     if state.stencils is not None:
         for name, s in zip(("stencil_front", "stencil_back"), state.stencils, strict=True):
             uniforms[name] = (s.reference & 255, s.read_mask & 255, s.write_mask & 255, 0)
-    operands = {name: t.operand for name, t in inputs.items()}
-    engine().run(Pass("pipeline_merge", operands, tuple(t.operand for t in outputs), defines, uniforms))
+    for first in range(0, max(pairs.most, 1), MOST_PAIRS):  # each part goes on from what the one before left
+        outputs = [new((samples * height, width, 4), int32 if t.dtype == int32 else float32) for t in colors]
+        outputs.append(new((samples * height, width, 4), float32))
+        operands = {name: t.operand for name, t in inputs.items()}
+        more = {"first": first, "most": MOST_PAIRS}
+        targets = tuple(t.operand for t in outputs)
+        engine().run(Pass("pipeline_merge", operands, targets, defines | {"ONTO": int("ds" in inputs)}, uniforms | more))
+        inputs |= {f"d{i}": t for i, t in enumerate(outputs[:-1])} | {"ds": outputs[-1]}
     return _frame(outputs, state, trace.size)
 
 
@@ -107,13 +114,12 @@ def target_format(state: State, target: int, kind: str) -> str:
 
 
 def _defines(
-    state: State, kinds: Sequence[str], formats: Sequence[str], shader_depth: bool, onto: bool
+    state: State, kinds: Sequence[str], formats: Sequence[str], shader_depth: bool
 ) -> dict[str, str | int]:
     defines: dict[str, str | int] = {
         "TARGETS": len(formats),
         "SAMPLES": state.samples,
         "TEXELS": -(-state.samples // 2),
-        "ONTO": int(onto),
         "DEPTH_TEST": -1 if state.depth_test is None else COMPARE.index(state.depth_test),
         "DEPTH_WRITE": int(state.depth_write),
         "SHADER_DEPTH": int(shader_depth),

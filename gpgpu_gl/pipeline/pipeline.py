@@ -183,7 +183,7 @@ class Pipeline:
         state, quads = self.state, trace.quads_found
         points = state.primitive == "points"
         coord, weights = trace.fragcoord, trace.barycentric = place_fragments(quads, trace.planes, points)
-        if allowed(state, self.fragment.interface.words):
+        if allowed(state, self.fragment.interface.words, trace.pairs):
             trace.early = early_depth(state, trace.size, trace.pairs, quads, coord, onto)
             quads, trace.places = survivors(quads, trace.early)
             if len(quads) < len(trace.quads_found):

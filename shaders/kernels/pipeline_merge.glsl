@@ -3,7 +3,7 @@
 // Inputs: starts, int32, one axis: the first pair of each tile; pairs (n, 4), int32: first quad, front facing, primitive;
 // coverage (pairs, 4 * TEXELS); alive, packed like the fragments: 1 where not discarded, depth;
 // cN, the shaded colours, packed; primitives (n, 12) for the slope of depth; with ONTO 1 also dN and ds, what the
-// targets held before, else the clear values. With SAMPLES 4 the outputs have four pictures, one above the other.
+// targets held before (ds: depth, stencil and both counts), else the clear values. With SAMPLES 4 the outputs have four pictures, one above the other.
 // With EARLY 1 the fragments that fail the depth test were not shaded: the colours are packed by `slots`, the place of
 // each quad among those that were, and depths come from coord, packed like all fragments; alive is not read.
 // Outputs: o0 ... colours, then one of (depth, stencil, fragments, fragments that passed).
@@ -56,6 +56,7 @@ uniform vec4 clear_color;
 uniform float clear_depth;
 uniform int clear_stencil;
 uniform int height, across, columns;
+uniform int first, most;  // pairs of each tile to leave out, and to take then
 uniform vec2 places[4];  // of the samples, from the centre
 uniform ivec4 scissor;
 uniform ivec4 stencil_front, stencil_back;  // reference, read mask, write mask
@@ -83,13 +84,13 @@ void point(ivec2 p) {
 #if ONTO
   vec4 held = fetch(ds, p);
   float depth = held.x;
-  int stencil = int(held.y);
+  int stencil = int(held.y), tested = int(held.z), passed = int(held.w);
 #unroll n 0 TARGETS
   o$(n)_TEXEL color$n = fetch(d$n, p);
 #endunroll
 #else
   float depth = clear_depth;
-  int stencil = clear_stencil;
+  int stencil = clear_stencil, tested = 0, passed = 0;
 #unroll n 0 TARGETS
 #if FORMAT_$n == 3
   o$(n)_TEXEL color$n = o$(n)_TEXEL(clear_color);
@@ -98,9 +99,9 @@ void point(ivec2 p) {
 #endif
 #endunroll
 #endif
-  int tested = 0, passed = 0;
   int tile = (pixel.y / 8) * across + pixel.x / 8;
-  ivec2 span = ivec2(element(starts, starts_layout, tile), element(starts, starts_layout, tile + 1));
+  ivec2 span = ivec2(element(starts, starts_layout, tile) + first, element(starts, starts_layout, tile + 1));
+  span.y = min(span.y, span.x + most);
 #if SCISSOR
   if (any(lessThan(pixel, scissor.xy)) || any(greaterThanEqual(pixel, scissor.xy + scissor.zw))) span.y = span.x;
 #endif
