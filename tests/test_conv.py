@@ -309,3 +309,40 @@ def test_random_shapes_agree_with_the_reference(seed):
     ex, ew = conv_grads(*(a.astype(float) for a in (x, w, g)), **options)
     close(dx, ex)
     close(dw, ew)
+
+
+def test_sums_longer_than_a_loop_may_have_steps(path):
+    """Some drivers leave long loops early: large windows, many channels and large images are summed in parts."""
+    rng = np.random.default_rng(20)
+    x = rng.uniform(0, 1, (1, 200, 210, 2)).astype(np.float32)
+    wide = x.astype(np.float64)
+    shown = tensor(x)
+    np.testing.assert_allclose(avg_pool2d(shown, (190, 200)).numpy()[0, 0, 0], wide[0, :190, :200].mean((0, 1)), rtol=1e-5)
+    padded = np.pad(wide, ((0, 0), (20, 20), (0, 0), (0, 0)))[0, :, :200]
+    several = avg_pool2d(shown, (190, 200), stride=25, padding=(20, 0)).numpy()
+    expected = [padded[at : at + 190].mean((0, 1)) for at in (0, 25, 50)]
+    np.testing.assert_allclose(several[0, :, 0], expected, rtol=1e-5)
+    inside = avg_pool2d(shown, (190, 200), stride=25, padding=(20, 0), count_include_pad=False).numpy()
+    np.testing.assert_allclose(inside[0, 0, 0], wide[0, :170, :200].mean((0, 1)), rtol=1e-5)
+    x[0, 150, 170] = x[0, 150, 90] = x[0, 180, 3] = 2.0
+    given = tensor(x, requires_grad=True)
+    largest = max_pool2d(given, (190, 200))
+    assert largest.numpy().tolist() == [[[[2.0, 2.0]]]]
+    largest.sum().backward()
+    assert np.argwhere(given.grad.numpy()).tolist() == [[0, 150, 90, 0], [0, 150, 90, 1]]
+
+    weight = tensor(rng.uniform(0, 1, (3, 3, 1, 2)).astype(np.float32), requires_grad=True)
+    conv2d(shown, weight, groups=2).sum().backward()
+    np.testing.assert_allclose(weight.grad.numpy()[1, 2, 0], wide[0, 1:199, 2:210].sum((0, 1)), rtol=1e-5)
+    images = rng.uniform(0, 1, (1, 7, 5, 9000)).astype(np.float32)
+    kernel = rng.uniform(0, 1, (5, 3, 9000, 2)).astype(np.float32)
+    leaf, taps = tensor(images, requires_grad=True), tensor(kernel, requires_grad=True)
+    found = conv2d(leaf, taps, stride=(1, 2), padding=((1, 2), (0, 1)), dilation=(2, 1))
+    full = np.pad(images.astype(float), ((0, 0), (1, 2), (0, 1), (0, 0)))
+    expected = sum(
+        full[0, 2 * ky : 2 * ky + 2, kx : kx + 3 : 2] @ kernel[ky, kx].astype(float) for ky in range(5) for kx in range(3)
+    )
+    np.testing.assert_allclose(found.numpy()[0], expected, rtol=1e-5)
+    found.sum().backward()
+    np.testing.assert_allclose(taps.grad.numpy()[2, 1, 7], full[0, 4:6, 1:4:2, 7].sum(), rtol=1e-5)
+    np.testing.assert_allclose(leaf.grad.numpy()[0, 3, 2, 5], sum(kernel[k, t, 5].sum() for k, t in ((2, 0), (2, 2))), rtol=1e-5)

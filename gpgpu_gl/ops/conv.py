@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from gpgpu_gl.dtypes import result_type
+import functools
+from dataclasses import replace
+
+from gpgpu_gl.dtypes import float32, result_type
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl.expression import PRODUCED_VALUE, Expression
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.conv_variants import images, weights
 from gpgpu_gl.ops.create import zeros
+from gpgpu_gl.ops.elementwise import add, astype
 from gpgpu_gl.ops.reduce import sum as sum_
-from gpgpu_gl.ops.window import Geometry, Padding, Pair, check_float, check_images, geometry
+from gpgpu_gl.ops.window import LONGEST_LOOP, Geometry, Padding, Pair, check_float, check_images, geometry
 from gpgpu_gl.tensor import Tensor, new
 
 
@@ -99,5 +103,25 @@ def conv2d(
     if min(weight.shape[:2]) < 1:
         raise ShapeError(f"{what}: a kernel needs at least one row and one column")
     geo = geometry(what, (x.shape[1], x.shape[2]), (weight.shape[0], weight.shape[1]), stride, dilation, padding)
+    steps = geo.window[1] * (1 + (4 * in_each if groups > 1 else -(-in_each // 4)))  # of the plain kernel, for a row of taps
+    if steps * geo.window[0] > LONGEST_LOOP:
+        return _in_parts(x, weight, bias, geo, groups, LONGEST_LOOP // steps, what)
     tensors = (x, weight) if bias is None else (x, weight, bias)
     return _conv2d(*tensors, geo=geo, groups=groups)
+
+
+def _in_parts(x: Tensor, w: Tensor, bias: Tensor | None, geo: Geometry, groups: int, rows: int, what: str) -> Tensor:
+    """A convolution with very many products for each result: the sum of those with so many rows of the kernel each."""
+    if rows == 0:
+        raise ShapeError(f"{what}: one row of the kernel has more products than a shader's loops may take; use fewer channels")
+    height, down = geo.window[0], geo.dilation[0]
+    parts = []
+    for first in range(0, height, rows):
+        last = min(first + rows, height)
+        border = (geo.border[0] - first * down, geo.border[1])
+        end = (geo.end[0] - (height - last) * down, geo.end[1])
+        part = replace(geo, window=(last - first, geo.window[1]), border=border, end=end)
+        parts.append(_conv2d(astype(x, float32), astype(w[first:last], float32), geo=part, groups=groups))
+    total = functools.reduce(add, parts)
+    dtype = result_type(*[t.dtype for t in (x, w, bias) if t is not None])
+    return astype(total if bias is None else total + bias, dtype)

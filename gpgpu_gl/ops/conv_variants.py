@@ -15,7 +15,7 @@ from gpgpu_gl.gl.expression import Expression
 from gpgpu_gl.gl.passes import MOST_ATTACHMENTS, Pass
 from gpgpu_gl.ops.linear import product
 from gpgpu_gl.ops.reduce import reduce
-from gpgpu_gl.ops.window import Geometry
+from gpgpu_gl.ops.window import LONGEST_LOOP, Geometry
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
 Variant = tuple[int, ...]
@@ -209,12 +209,14 @@ def weights(x: Tensor, g: Tensor, dtype: np.dtype, geo: Geometry, groups: int) -
 
 
 def _plain_weights(x: Tensor, g: Tensor, shape: tuple[int, ...], dtype: np.dtype, geo: Geometry, groups: int) -> Tensor:
-    batch = x.shape[0]
-    per_share = -(-batch // min(batch, MOST_SHARES))
-    shares = -(-batch // per_share)
+    batch, (rows, width) = x.shape[0], geo.result
+    per_share = min(-(-batch // min(batch, MOST_SHARES)), max(LONGEST_LOOP // (rows * width), 1))
+    rows_per_share = min(rows, max(LONGEST_LOOP // width, 1))
+    row_shares = -(-rows // rows_per_share)
+    shares = -(-batch // per_share) * row_shares
     parts = new((shares, *shape), dtype if shares == 1 else float32)
     defines, uniforms = _plain(shape[2], shape[3] // groups, groups, geo)
-    uniforms |= {"batch": batch, "per_share": per_share}
+    uniforms |= {"batch": batch, "per_share": per_share, "row_shares": row_shares, "rows_per_share": rows_per_share}
     inputs = {"x": x.operand, "g": g.operand}
     engine().run(Pass("conv2d_weight_grad", inputs, (parts.operand,), defines, uniforms, flop=_flop(shape, g)))
     return reduce(parts, "sum", 0, False, dtype)

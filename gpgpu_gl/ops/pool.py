@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
+from gpgpu_gl.dtypes import float32
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.op import op
 from gpgpu_gl.ops.create import zeros
-from gpgpu_gl.ops.window import Geometry, Pair, check_images, geometry, pair
+from gpgpu_gl.ops.elementwise import astype
+from gpgpu_gl.ops.window import LONGEST_LOOP, Geometry, Pair, check_images, geometry, pair
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
 LARGEST_TILE = 64  # texels that one invocation writes
+# A window's sides along an axis where it has a single pixel.
+_NOTHING = {"window": 1, "stride": 1, "border": 0, "end": 0}
 LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
 
 
@@ -104,6 +109,16 @@ def _geometry(name: str, x: Tensor, kernel_size: Pair, stride: Pair | None, padd
     return geometry(what, (x.shape[1], x.shape[2]), window, window if stride is None else stride, 1, border)
 
 
+def _parts(geo: Geometry) -> list[Geometry]:
+    """The geometry, or for very large windows one along rows and one along columns, which make the same together."""
+    if math.prod(geo.window) <= LONGEST_LOOP:
+        return [geo]
+    (height, _), (_, width) = geo.image, geo.result
+    rows = replace(geo, **{name: (value, getattr(geo, name)[1]) for name, value in _NOTHING.items()})
+    columns = replace(geo, **{name: (getattr(geo, name)[0], value) for name, value in _NOTHING.items()}, image=(height, width))
+    return [rows, columns]
+
+
 def max_pool2d(x: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0) -> Tensor:
     """The largest pixel of each window, channel by channel, as PyTorch's max_pool2d but channels last.
 
@@ -111,7 +126,10 @@ def max_pool2d(x: Tensor, kernel_size: Pair, stride: Pair | None = None, padding
     the window's size. The padding never wins. NaN counts as largest; the gradient goes to the first of equal pixels.
     Raises ShapeError, DTypeError.
     """
-    return _max_pool2d(x, geo=_geometry("max_pool2d", x, kernel_size, stride, padding))
+    geo = _geometry("max_pool2d", x, kernel_size, stride, padding)
+    for part in _parts(geo):  # the first of the largest in rows, then of these, is the first of all
+        x = _max_pool2d(x, geo=part)
+    return x
 
 
 def avg_pool2d(
@@ -122,5 +140,8 @@ def avg_pool2d(
     x (N, H, W, C); result (N, OH, OW, C) as max_pool2d's. count_include_pad: the padding counts as zeros; otherwise
     it takes no part. Raises ShapeError, DTypeError.
     """
-    geo = _geometry("avg_pool2d", x, kernel_size, stride, padding)
-    return _avg_pool2d(x, geo=geo, include=bool(count_include_pad))
+    parts = _parts(_geometry("avg_pool2d", x, kernel_size, stride, padding))
+    means = x if len(parts) == 1 else astype(x, float32)  # between two parts float16 would round once more
+    for part in parts:  # all rows of a window have as many pixels inside the image
+        means = _avg_pool2d(means, geo=part, include=bool(count_include_pad))
+    return astype(means, x.dtype)

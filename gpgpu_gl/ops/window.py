@@ -13,6 +13,9 @@ from gpgpu_gl.tensor import Tensor
 Pair = int | Sequence[int]
 Padding = int | str | Sequence[int] | Sequence[Sequence[int]]
 
+# Steps that an invocation's loops may take in all: Mesa's software renderer leaves them after 32,768, without a word.
+LONGEST_LOOP = 16384
+
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
