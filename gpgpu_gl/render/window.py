@@ -64,7 +64,7 @@ class Window:
         self.show_time = True
         self.screenshots = 0
         self._pressed: tuple[int, float, float, bool] | None = None
-        self._at = (0.0, 0.0)
+        self._at = tuple(self.glfw.get_cursor_pos(self.handle))  # of the latest event
         self._click: Callable[[int, int], None] | None = None
         self._drag: Callable[[float, float, bool], None] | None = None
         self._text: Any = None
@@ -102,7 +102,7 @@ class Window:
             self.controls.reset()
 
     def _button(self, _window: Any, button: int, action: int, mods: int) -> None:
-        x, y = self.glfw.get_cursor_pos(self.handle)
+        x, y = self._at  # where the event happened: the cursor may have gone on since, and its moves come next
         if action == self.glfw.PRESS:
             self._pressed = (button, x, y, bool(mods & self.glfw.MOD_SHIFT))
             if button == 0 and self._drag is not None:
@@ -114,7 +114,6 @@ class Window:
                 pixels = self.size
                 self._click(int(x * pixels[0] / max(width, 1)), int(y * pixels[1] / max(height, 1)))
             self._pressed = None
-        self._at = (x, y)
 
     def _move(self, _window: Any, x: float, y: float) -> None:
         if self._pressed is not None and self._pressed[0] == 0 and self._drag is not None:
