@@ -83,7 +83,7 @@ def test_the_totals_agree_with_opengls_pipeline_statistics(device, name):
         for key in ("clipping_input_primitives", "clipping_output_primitives"):
             counted.pop(key)
             mine.pop(key)
-    if device.software and pipeline.state.cull:  # Mesa culls before it counts what clipping puts out
+    if device.software and pipeline.state.cull:  # some of these triangles lie outside: Mesa culls before it counts
         assert trace.culled > 0
         mine["clipping_output_primitives"] -= trace.culled
     assert mine == counted
@@ -93,6 +93,29 @@ def test_the_totals_agree_with_opengls_pipeline_statistics(device, name):
         assert cost.block_lanes == shaded
     else:
         assert cost.fragment_shader_invocations <= shaded
+
+
+@pytest.mark.parametrize("cull", [None, "back", "front", "front_and_back"])
+@pytest.mark.parametrize("inside", [True, False])
+def test_culled_triangles_are_counted_where_nothing_is_clipped(device, inside, cull):
+    """`Cost` counts what clipping puts out before culling; Mesa does where a batch of vertices lies wholly in view."""
+    rng, counted = np.random.default_rng(15), {}
+    position = np.c_[rng.uniform(-0.9, 0.9, (90, 3)), np.ones(90)].astype(np.float32)
+    if not inside:
+        position[7, 0] = 1.2
+    attributes = {"position": position, "tint": np.ones((90, 4), np.float32)}
+    with Pipeline(VERTEX, FRAGMENT, cull=cull) as pipeline:
+        pipeline.run_hardware(attributes, size=(32, 32), statistics=counted)
+        trace = pipeline.run(attributes, size=(32, 32))
+    settle()
+    if not counted or not device.software:
+        pytest.skip("measured on Mesa's software rasteriser, where it has pipeline statistics queries")
+    cost = trace.cost()
+    assert cost.clipping_input_primitives == counted["clipping_input_primitives"] == 30
+    assert cost.clipping_output_primitives == (30 if inside else len(trace.clipped.primitives)) >= 30
+    assert (trace.culled > 0) == (cull is not None)
+    late = cull is None or (inside and cull != "front_and_back")
+    assert counted["clipping_output_primitives"] == cost.clipping_output_primitives - (0 if late else trace.culled)
 
 
 def test_the_cost_shows_what_smaller_triangles_waste():

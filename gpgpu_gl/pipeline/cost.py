@@ -52,7 +52,9 @@ class Stage:
 class Cost:
     """The whole draw. The fields named like OpenGL's pipeline statistics count what those queries count.
 
-    clipping_output_primitives: before culling; a device that culls first, as Mesa does, counts fewer. block_lanes:
+    clipping_output_primitives: before culling. Mesa's software rasteriser takes vertices in batches of about a thousand: it
+    counts before culling too where a batch lies wholly in view, but clips and culls before it counts where a vertex does not,
+    and counts nothing where both faces are culled. block_lanes:
     fragment_shader_invocations of a device that shades blocks of 4 x 4 pixels, as Mesa's software rasteriser did before
     version 25. helper_lanes: pixels shaded only to complete a quad. early_quads: quads that the early depth test kept from
     being shaded; OpenGL's statistics count their fragments, the clocks here do not. divergent_quads: quads of which some

@@ -264,7 +264,7 @@ def _textures() -> Iterator[Scene]:
     for name in FILTERS:
         texture = Texture(image, name, "nearest" if name.startswith("nearest") else "linear")
         flips = 4 if name.startswith("nearest") else 0
-        yield Scene(f"filter {name.replace('_', ' ')}", (_textured(floor, texture),), levels=1, flips=flips)
+        yield Scene(f"filter {name.replace('_', ' ')}", (_textured(floor, texture),), levels=int(not flips), flips=flips)
     for wrap in WRAPS:
         texture = Texture(image, "linear", wrap=wrap, border=(0.9, 0.1, 0.2, 1.0))
         yield Scene(f"wrap {wrap.replace('_', ' ')}", (_textured(floor, texture),), levels=1)
