@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time
 LINE_COST = 2  # pixels' worth of work that llvmpipe adds to each line of a bin
 WIDEST = 4 * BIN
+MOST_SCRATCH = 1 << 20  # bytes that tiles are drawn into before they are gathered, on processors: what their caches hold
+LAYERS = 8  # of the array texture that they are drawn into, at most
 
 
 def cores() -> int:
@@ -34,6 +36,11 @@ def grid_width(total: int, column_blocks: int, max_side: int, threads: int) -> i
     if column_blocks > total or not widths:
         return min(total, max(BIN, math.isqrt(total - 1) + 1), max_side)
     return min(total, min(widths, key=lambda w: (_time(w, -(-total // w), threads), -w)))
+
+
+def scratch_size(texel_bytes: int) -> tuple[int, int]:
+    """Width and height of the array texture that a processor's tiles are drawn into: one for all, so that they share it."""
+    return WIDEST, MOST_SCRATCH // (WIDEST * LAYERS * texel_bytes)
 
 
 def _time(width: int, height: int, threads: int) -> float:
@@ -66,6 +73,15 @@ def cells(p: Pass) -> int:
     """Tiles of a tile pass."""
     groups, rows, columns = p.view or (0, 0, 0)
     return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])
+
+
+def cell_texels(p: Pass, first: int, last: int) -> tuple[int, int]:
+    """The texels of the output, row-major, from the first one of cell `first` on to the last one before cell `last`."""
+    _, rows, columns = p.view or (0, 0, 0)
+    down, across = -(-rows // p.tile[0]), -(-columns // p.tile[1])
+    (group, block), (end, end_block) = (divmod(cell // across, down) for cell in (first, last - 1))
+    low = (group * rows + block * p.tile[0]) * columns
+    return low, (end * rows + min((end_block + 1) * p.tile[0], rows)) * columns
 
 
 def blocks(p: Pass) -> int:
