@@ -281,12 +281,14 @@ class Engine:
             command = self._lower(replace(p, expression=None), "fragment")
             command.targets = [grid]
             command.viewport = (0, 0, width, -(-count // width))
+            command.flop *= count / total
             command.uniforms += [("grid_width", width), ("first_cell", first)]
             uniforms: dict[str, Any] = {"view": p.view, "grid_width": width}
             defines: dict[str, str | int] = {"ROWS": rows, "COLS": cols, "PARTS": int(count < total)}
             if count < total:
                 uniforms |= {"first_cell": first, "cells": count}
             gather = self._draw(Pass("gather", {"layers": (grid, lay)}, p.outputs, defines, uniforms, expression=p.expression))
+            gather.flop *= count / total
             low, high = cell_texels(p, first, first + count)
             gather.viewport = (0, low // lay.width, lay.width, -(-high // lay.width) - low // lay.width)
             commands += [command, gather]
