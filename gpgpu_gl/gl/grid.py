@@ -38,9 +38,10 @@ def grid_width(total: int, column_blocks: int, max_side: int, threads: int) -> i
     return min(total, min(widths, key=lambda w: (_time(w, -(-total // w), threads), -w)))
 
 
-def scratch_size(texel_bytes: int) -> tuple[int, int]:
+def scratch_size(texel_bytes: int, max_side: int) -> tuple[int, int]:
     """Width and height of the array texture that a processor's tiles are drawn into: one for all, so that they share it."""
-    return WIDEST, MOST_SCRATCH // (WIDEST * LAYERS * texel_bytes)
+    width = min(WIDEST, max_side)
+    return width, min(max(MOST_SCRATCH // (width * LAYERS * texel_bytes), 1), max_side)
 
 
 def _time(width: int, height: int, threads: int) -> float:

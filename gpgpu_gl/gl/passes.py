@@ -16,7 +16,7 @@ from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
-from gpgpu_gl.gl.grid import WIDEST, blocks, cell_texels, cells, cores, extent, grid_width, scratch_size
+from gpgpu_gl.gl.grid import blocks, cell_texels, cells, cores, extent, grid_width, scratch_size
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
@@ -270,9 +270,9 @@ class Engine:
         lines = -(-total // width)
         size = (width, lines)
         if self.device.software:  # hardware draws all at once: a part would not fill its many threads
-            width = -(-width // -(-width // WIDEST))
+            size = scratch_size(FORMATS[storage.dtype].bytes, self.device.max_texture_size)
+            width = -(-width // -(-width // size[0]))
             lines = -(-total // width)
-            size = scratch_size(FORMATS[storage.dtype].bytes)
             lines = -(-lines // -(-lines // size[1]))
         grid = self._grid(*size, storage.dtype, layers)
         commands = []
