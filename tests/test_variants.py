@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpgpu_gl as gg
-from gpgpu_gl.gl import passes
+from gpgpu_gl.gl import grid
 from gpgpu_gl.ops import linear
 from gpgpu_gl.tensor import engine
 
@@ -71,7 +71,7 @@ def test_tiles_drawn_in_small_parts_compute_the_same(device, tuner, monkeypatch)
         np.testing.assert_allclose(whole[0], np.maximum(a @ b + bias, 0), rtol=1e-4, atol=1e-4)
         with monkeypatch.context() as m:
             m.setattr(device, "software", True)
-            m.setattr(passes, "scratch_size", lambda texel_bytes, max_side: (8, 3))
+            m.setattr(grid, "scratch_size", lambda texel_bytes, max_side: (8, 3))
             for part, all_at_once in zip(results(), whole, strict=True):
                 np.testing.assert_array_equal(part, all_at_once)
 

@@ -38,12 +38,6 @@ def grid_width(total: int, column_blocks: int, max_side: int, threads: int) -> i
     return min(total, min(widths, key=lambda w: (_time(w, -(-total // w), threads), -w)))
 
 
-def scratch_size(texel_bytes: int, max_side: int) -> tuple[int, int]:
-    """Width and height of the array texture that a processor's tiles are drawn into: one for all, so that they share it."""
-    width = min(WIDEST, max_side)
-    return width, min(max(MOST_SCRATCH // (width * LAYERS * texel_bytes), 1), max_side)
-
-
 def _time(width: int, height: int, threads: int) -> float:
     """What the busiest of the threads does, each of which takes the next bin when it has done one."""
     columns, rows = (_pieces(side) for side in (width, height))
@@ -74,6 +68,27 @@ def cells(p: Pass) -> int:
     """Tiles of a tile pass."""
     groups, rows, columns = p.view or (0, 0, 0)
     return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])
+
+
+def scratch_size(texel_bytes: int, max_side: int) -> tuple[int, int]:
+    """Width and height of the array texture that a processor's tiles are drawn into: one for all, so that they share it."""
+    width = min(WIDEST, max_side)
+    return width, min(max(MOST_SCRATCH // (width * LAYERS * texel_bytes), 1), max_side)
+
+
+def tile_grid(p: Pass, texel_bytes: int, max_side: int, threads: int, software: bool) -> tuple[int, int, tuple[int, int]]:
+    """Cells in a line of the grid of a tile pass, lines that are drawn at a time, and the size of what they are drawn into.
+
+    Hardware draws all at once: a part would not fill its many threads.
+    """
+    total, columns = cells(p), p.view[2] if p.view else 1
+    width = grid_width(total, -(-columns // p.tile[1]), max_side, threads)
+    if not software:
+        return width, -(-total // width), (width, -(-total // width))
+    size = scratch_size(texel_bytes, max_side)
+    width = -(-width // -(-width // size[0]))
+    lines = -(-total // width)
+    return width, -(-lines // -(-lines // size[1])), size
 
 
 def cell_texels(p: Pass, first: int, last: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
-from gpgpu_gl.gl.grid import blocks, cell_texels, cells, cores, extent, grid_width, scratch_size
+from gpgpu_gl.gl.grid import blocks, cell_texels, cells, cores, extent, tile_grid
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
@@ -266,14 +266,8 @@ class Engine:
             )
         storage, lay = p.outputs[0]
         total = cells(p)
-        width = grid_width(total, -(-p.view[2] // cols) if p.view else 1, self.device.max_texture_size, self.threads)
-        lines = -(-total // width)
-        size = (width, lines)
-        if self.device.software:  # hardware draws all at once: a part would not fill its many threads
-            size = scratch_size(FORMATS[storage.dtype].bytes, self.device.max_texture_size)
-            width = -(-width // -(-width // size[0]))
-            lines = -(-total // width)
-            lines = -(-lines // -(-lines // size[1]))
+        software, side = self.device.software, self.device.max_texture_size
+        width, lines, size = tile_grid(p, FORMATS[storage.dtype].bytes, side, self.threads, software)
         grid = self._grid(*size, storage.dtype, layers)
         commands = []
         for first in range(0, total, width * lines):
