@@ -24,6 +24,7 @@ class Difference:
     largest_color: float
     largest_depth: float
     where: np.ndarray  # (H, W) the largest colour difference over its tolerance
+    levels: int = 0  # pixels that are equal only by the levels that 8-bit textures and targets are allowed
 
     @property
     def equal(self) -> bool:
@@ -32,29 +33,31 @@ class Difference:
 
     def __str__(self) -> str:
         if self.equal:
-            return f"equal (largest difference: colour {self.largest_color:.2g}, depth {self.largest_depth:.2g})"
+            by = f"; {self.levels} pixels by levels of 8 bits" if self.levels else ""
+            return f"equal (largest difference: colour {self.largest_color:.2g}, depth {self.largest_depth:.2g}{by})"
         return f"differs: colour in {self.color} pixels, depth in {self.depth}, stencil in {self.stencil}"
 
 
 def compare(mine: Frame, theirs: Frame, state: State, levels: float = 0.0) -> Difference:
     """The differences of two frames. levels: the tolerance of colours that went through 8 bits, in steps of 1/255."""
     shape = mine.depth.shape
-    over = np.zeros(shape)
+    over, strict = np.zeros(shape), np.zeros(shape)
     largest = 0.0
     for i, (a, b) in enumerate(zip(mine.colors, theirs.colors, strict=True)):
         x, y = a.numpy().astype(np.float64), b.numpy().astype(np.float64)
         if state.format_of(i) == "srgb8_alpha8":
             x, y = (np.concatenate([srgb_encode(v[..., :3]), v[..., 3:]], -1) for v in (x, y))
         exact = state.format_of(i) == "rgba32f" and not levels
-        tolerance = RELATIVE * np.maximum(np.abs(y), 1) if exact else max(levels, 1.0) / 255 * 1.001
-        if a.dtype.kind == "i":
-            tolerance = 0.5
+        least = 0.5 if a.dtype.kind == "i" else RELATIVE * np.maximum(np.abs(y), 1)
+        tolerance = least if exact or a.dtype.kind == "i" else max(levels, 1.0) / 255 * 1.001
         apart = np.abs(x - y)
         apart[(x == y) | (np.isnan(x) & np.isnan(y))] = 0
         largest = max(largest, float(np.nan_to_num(apart, nan=np.inf).max()))
         over = np.maximum(over, np.nan_to_num(apart / tolerance, nan=np.inf).max(-1))
+        strict = np.maximum(strict, np.nan_to_num(apart / least, nan=np.inf).max(-1))
     depth = np.abs(mine.depth.numpy().astype(np.float64) - theirs.depth.numpy())
     stencil = mine.stencil.numpy() != theirs.stencil.numpy()
     return Difference(
-        int((over > 1).sum()), int((depth > RELATIVE).sum()), int(stencil.sum()), largest, float(depth.max()), over
-    )
+        int((over > 1).sum()), int((depth > RELATIVE).sum()), int(stencil.sum()), largest, float(depth.max()), over,
+        int(((strict > 1) & (over <= 1)).sum()),
+    )  # fmt: skip

@@ -60,6 +60,7 @@ def _figure(scene: Scene, found: Difference, differs: bool, names: list[str]) ->
         for name, kind in zip(names, ("emulated", "hardware", "difference"), strict=True)
     )
     note = f"; {found.color} of {scene.flips} pixels that rounding may flip" if found.color and not differs else ""
+    note += f"; {found.levels} pixels equal by levels of 8 bits" if found.levels and not differs else ""
     text = f"colour {found.largest_color:.2g}, depth {found.largest_depth:.2g}" if not differs else str(found)
     return (
         f"<figure{' class=off' if differs else ''}>{pictures}<figcaption><b>{html.escape(scene.name)}</b>"
@@ -80,7 +81,8 @@ def _page(figures: list[str], count: int, off: int) -> str:
 <p>Every scene is drawn twice with the same shaders: by the emulated pipeline, and by the device's own rasteriser
 ({html.escape(device().renderer)}). From left to right: emulated, hardware, and their difference, where white is one level of
 8 bits. Interpolated floats and depth may differ by {RELATIVE:g} of their value; colours that go through 8 bits by one level, and by
-one more for every blend. {count - off} of {count} scenes are equal within that.</p>
+one more for every blend: a texture shows the former difference in a coordinate as up to a level, and is filtered in such
+steps. {count - off} of {count} scenes are equal within that.</p>
 <p>This device has {profile.subpixel_bits} subpixel bits, owns the {"left" if profile.left else "right"} and
 {"bottom" if profile.bottom else "top"} edges, and rasterises {known}.</p>
 <div class="scenes">{"".join(figures)}</div></html>

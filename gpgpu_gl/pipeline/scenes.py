@@ -32,9 +32,10 @@ class Draw:
 class Scene:
     """A picture of one or several draws, each over the one before.
 
-    levels: the tolerance of colours in levels of 8 bits: one for each 8-bit texture that goes into a colour, one for
+    levels: the tolerance of colours in levels of 8 bits: one for each 8-bit texture that goes into a colour, since it shows
+    a difference of 1e-6 in a coordinate as up to a level, and Mesa's software renderer filters it in such steps; one for
     every blend into an 8-bit target; 0 where all is float. flips: pixels that may show the neighbouring texel, because a
-    nearest lookup turns a difference of 1e-6 in a coordinate into another texel; they are counted in the report.
+    nearest lookup turns such a difference into another texel; they are counted in the report.
     """
 
     name: str
