@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from pipeline_rig import KINDS, Rasteriser, emulated, random_primitives
+from pipeline_rig import CORNERS, FRAGMENT, KINDS, VERTEX, Rasteriser, emulated, random_primitives, settle
 from pipeline_twin import raster
 from render_help import mesa
 
@@ -12,6 +12,7 @@ from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.coverage import pictures, rasterise
 from gpgpu_gl.pipeline.edges import find_edges
+from gpgpu_gl.pipeline.pipeline import Pipeline
 from gpgpu_gl.pipeline.probe import Profile, probe
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.tensor import tensor
@@ -39,7 +40,7 @@ def test_the_probe_explains_this_device(device):
     assert profile.known
     if device.software:  # Mesa's: bottom-left rule, 8 bits; version 25.0 no longer cuts points, nor the ends of lines
         new = mesa(device.version) >= (25, 0)
-        assert profile == dataclasses.replace(Profile(), cuts_points=not new, exact_ends=new)
+        assert profile == dataclasses.replace(Profile(), cuts_points=not new, exact_ends=new, halves_even=new)
 
 
 @pytest.mark.parametrize("size", [(64, 64), (50, 37)])
@@ -100,6 +101,65 @@ def test_lines_between_half_pixels_cover_what_the_hardware_covers(device):
             wrong, drawn = wrong + int((found != (mine[i, 0] > 0)).sum()), drawn + int(found.sum())
     assert drawn > 40_000
     assert wrong == 0
+
+
+SIDE, CELL = 512, 16  # a target of cells with one figure each
+
+
+def places(kind, corners):
+    """(figures, corners, 2) positions in a square of 8 pixels, one figure for every cell."""
+    rng, shape = np.random.default_rng(13), ((SIDE // CELL) ** 2, corners, 2)
+    near = rng.integers(0, 17, shape) / 2
+    if kind == "on centres and borders":
+        return near
+    if kind == "halfway between subpixels":
+        return near + rng.choice([-1, 0, 1], shape) / 512
+    if kind == "fine":
+        return np.where(rng.random((*shape[:2], 1)) < 0.5, near, rng.integers(0, 8 * 512, shape) / 512)
+    return near[:, :1] + rng.uniform(-0.7, 0.7, shape)  # short
+
+
+FIGURES = [("triangles", 1, 1.0), ("points", 1, 1.0), ("points", 1, 2.0), ("lines", 1, 1.0), ("lines", 4, 1.0), ("points", 4, 3.0)]
+
+
+@pytest.mark.parametrize("kind", ["on centres and borders", "halfway between subpixels", "fine", "short"])
+@pytest.mark.parametrize("origin", ["lower_left", "upper_left"])
+@pytest.mark.parametrize(("mode", "samples", "point_size"), FIGURES)
+def test_ties_go_where_the_hardware_lets_them_go(device, mode, samples, point_size, origin, kind):
+    """Where centres lie on sides and corners halfway between subpixels, under both clip origins."""
+    if origin == "upper_left" and device.version_code < 450:
+        pytest.skip("glClipControl needs OpenGL 4.5")
+    corners = CORNERS[mode]
+    figures = places(kind, corners)
+    number = np.arange(len(figures))
+    cells = np.stack([number % (SIDE // CELL), number // (SIDE // CELL)], -1)[:, None] * CELL + 4
+    positions = np.zeros((len(figures) * corners, 4), np.float32)
+    positions[:, :2], positions[:, 3] = ((figures + cells) / (SIDE / 2) - 1).reshape(-1, 2), 1
+    if origin == "upper_left":
+        positions[:, 1] *= -1
+    with Pipeline(VERTEX, FRAGMENT, mode=mode, samples=samples, point_size=point_size, clip_origin=origin) as pipeline:
+        mine = pipeline.run({"p": positions}, size=(SIDE, SIDE)).color.numpy()[..., 0]
+        theirs = pipeline.run_hardware({"p": positions}, size=(SIDE, SIDE)).color.numpy()[..., 0]
+    settle()
+    assert (theirs > 0).sum() > 100
+    np.testing.assert_array_equal(mine, theirs)
+
+
+def test_multisample_lines_differ_only_where_the_hardware_leaves_pixels_out(device):
+    """Mesa's software rasteriser: at the last pixels of the target and of tiles of 64 pixels."""
+    needs_sample_masks(device)
+    size, different, drawn = (130, 70), [], 0
+    positions = random_primitives(21, 450, "lines", size)
+    _, mine = emulated(positions, "lines", size, 4)
+    with Rasteriser(device.ctx, "lines", size, 4) as rasteriser:
+        for i, corners in enumerate(positions):
+            found = rasteriser(corners)
+            drawn += int((found > 0).sum())
+            different += [(x, y, found[y, x]) for y, x in np.argwhere(found != mine[i])]
+    assert drawn > 15_000
+    assert len(different) <= 8
+    assert all(x in (63, 127, 129) or y in (63, 69) for x, y, _ in different)
+    assert all(value == 0 for _, _, value in different)
 
 
 def picture(corners, size, profile, samples=1):

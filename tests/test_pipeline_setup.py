@@ -169,18 +169,19 @@ FIGURES = [("triangles", 1), ("lines", 4), ("points", 1)]
 
 
 @pytest.mark.parametrize(("mode", "samples"), FIGURES)
+@pytest.mark.parametrize("even", [True, False])
 @pytest.mark.parametrize("kind", [0, 2, 3, 4, 6])
-def test_edges_are_the_twins_bit_for_bit(mode, samples, kind, path):
+def test_edges_are_the_twins_bit_for_bit(mode, samples, kind, even, path):
     """Huge ones too, whose edge functions need more than 32 bits."""
     window, given, table = window_of(kind, mode=mode)
-    profile = Profile(left=kind % 2 == 0, bottom=kind < 3)
+    profile = Profile(left=kind % 2 == 0, bottom=kind < 3, halves_even=even, drops_lines=False)
     found = find_edges(given, table, None, State(mode=mode, samples=samples, point_size=2.5), profile)
     if mode == "triangles":
         corners = setup.snap(window)
     elif mode == "lines":
-        corners = setup.rectangle_corners(window)
+        corners = setup.rectangle_corners(window, profile)
     else:
-        corners = setup.point_corners(window[:, 0], np.full(len(window), 2.5, np.float32))
+        corners = setup.point_corners(window[:, 0], np.full(len(window), 2.5, np.float32), profile)
     n = corners.shape[1]
     c, dx, dy = setup.polygon_edges(corners, profile)
     low, high, x, y, boxes = (t.numpy() for t in (found.c_low, found.c_high, found.dx, found.dy, found.boxes))

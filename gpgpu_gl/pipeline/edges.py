@@ -58,11 +58,12 @@ def find_edges(primitives: Primitives, window: Tensor, sizes: Tensor | None, sta
     border = own and state.viewport is not None and profile.cuts_points
     x, y, width, height = state.viewport or (0, 0, 0, 0)
     defines: dict[str, str | int] = {
-        "FIGURE": figure(state), "LEFT": int(profile.left), "BOTTOM": int(profile.bottom),
-        "EXACT_ENDS": int(profile.exact_ends), "OWN_SIZE": int(own), "BORDER": int(border),
+        "FIGURE": figure(state), "LEFT": int(profile.left), "BOTTOM": int(profile.owns_bottom(state.clip_origin)),
+        "EXACT_ENDS": int(profile.exact_ends), "HALVES_EVEN": int(profile.halves_even), "OWN_SIZE": int(own),
+        "DROPS_LINES": int(profile.drops_lines), "BORDER": int(border),
     }  # fmt: skip
     uniforms = {
-        "bits": bits, "size": float(state.point_size or 1.0),
+        "bits": bits, "size": float(state.point_size or 1.0), "first": 0.5 if state.samples == 1 else 0.0,
         "border": (x << bits, y << bits, (x + width) << bits, (y + height) << bits),
     }  # fmt: skip
     engine().run(Pass("pipeline_edges", inputs, tuple(t.operand for t in out), defines, uniforms))

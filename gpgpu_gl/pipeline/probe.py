@@ -23,6 +23,10 @@ class Profile:
     cuts_points: whether points whose size the vertex shader sets end at the viewport's border, which OpenGL does not
     ask for. exact_ends: whether lines whose ends are on pixel centres hold the pixels that the tie rule says; older
     versions of Mesa's software rasteriser take other pixels for held, and draw lines that miss some of their ends.
+    halves_even: whether lines and points halfway between two subpixels go to the even one, as triangles do; else they go
+    away from the centre of the first pixel. drops_lines: whether multisample lines are left out that are so short that
+    the box around them holds no pixel's lower left corner, which OpenGL does not ask for.
+    ties_turn: whether the upper left clip origin turns bottom and top.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
     """
 
@@ -32,7 +36,14 @@ class Profile:
     samples: tuple[tuple[float, float], ...] = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
     cuts_points: bool = True
     exact_ends: bool = False
+    halves_even: bool = False
+    drops_lines: bool = True
+    ties_turn: bool = True
     known: bool = True
+
+    def owns_bottom(self, clip_origin: str) -> bool:
+        """Whether samples on bottom edges are owned under one of the two clip origins."""
+        return self.bottom != (self.ties_turn and clip_origin == "upper_left")
 
     def offsets(self, samples: int) -> tuple[tuple[int, int], ...]:
         """Sample positions in subpixels from the pixel's lower left corner: the centre for one sample."""
@@ -72,26 +83,42 @@ def _probe(which: Device) -> Profile:
             which.ctx.disable_direct(_PROGRAM_POINT_SIZE)
             # A vertical line draws the pixel of its start where it leaves that pixel's diamond downwards.
             exact = bool(draw([[5.5, 10.5], [5.5, 4.0]], moderngl.LINES)[10, 5])
+            # A line this close above a pixel's border, and half a pixel to either side, meets the row above or not.
+            above = 8 + step / 2
+            even = not (bottom and draw([[3.3, above], [12.7, above]], moderngl.LINES)[8, 8])
+            turn = which.version_code < 450 or _turns(draw, bottom)
             known = left != right and bottom != top and bool(near) == right and bool(far)
-            samples = _samples(draw) if which.info.get("GL_MAX_SAMPLES", 1) >= 4 else Profile.samples
+            samples, drops = Profile.samples, False
+            if which.info.get("GL_MAX_SAMPLES", 1) >= 4:
+                samples, drops = _multisampled(draw)
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, cuts, exact, known)
+    return Profile(bits, left, bottom, samples, cuts, exact, even, drops, turn, known)
 
 
-def _samples(draw: _Canvas) -> tuple[tuple[float, float], ...]:
+def _turns(draw: _Canvas, bottom: bool) -> bool:
     gl = raw()
-    render = draw.ctx.framebuffer([draw.ctx.renderbuffer((4, 4), 4, samples=4)])
+    gl.glClipControl(gl.GL_UPPER_LEFT, gl.GL_NEGATIVE_ONE_TO_ONE)
+    turned = draw([[2.5, 2.5], [6.5, 2.5], [6.5, 6.5], [2.5, 2.5], [6.5, 6.5], [2.5, 6.5]])  # its rows are 9.5 to 13.5
+    gl.glClipControl(gl.GL_LOWER_LEFT, gl.GL_NEGATIVE_ONE_TO_ONE)
+    return bool(turned[9, 4]) != bottom
+
+
+def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool]:
+    """The positions of four samples, and whether a short line between pixels' corners is left out."""
+    gl = raw()
+    render = draw.ctx.framebuffer([draw.ctx.renderbuffer((_SIDE, _SIDE), 4, samples=4, dtype="f4")])
     render.use()
     found = []
     for i in range(4):
         place = np.zeros(2, np.float32)
         gl.glGetMultisamplefv(gl.GL_SAMPLE_POSITION, i, place)
         found.append((float(place[0]), float(place[1])))
+    drops = not draw([[4.5, 4.25], [4.5, 4.75]], moderngl.LINES, onto=render)[4, 4]
     draw.target.use()
     render.color_attachments[0].release()
     render.release()
-    return tuple(found)
+    return tuple(found), drops
 
 
 class _Canvas:
@@ -111,16 +138,20 @@ class _Canvas:
         window: list[list[float]],
         mode: int = moderngl.TRIANGLES,
         viewport: tuple[int, int, int, int] = (0, 0, _SIDE, _SIDE),
+        onto: moderngl.Framebuffer | None = None,
     ) -> np.ndarray:
-        """(16, 16) bool: which pixels a list of corners, given in pixels, covers."""
+        """(16, 16) bool: which pixels a list of corners, given in pixels, covers; onto: with several samples."""
         place, half = np.array(viewport[:2], np.float32), np.array(viewport[2:], np.float32) / 2
         ndc = ((np.array(window, np.float32) - place) / half - 1).astype(np.float32)
         buffer = self.ctx.buffer(ndc.tobytes())
         vao = self.ctx.vertex_array(self.program, [(buffer, "2f", "position")])
-        self.target.use()
-        self.target.clear()
+        target = onto or self.target
+        target.use()
+        target.clear()
         self.ctx.viewport = viewport
         vao.render(mode)
+        if onto is not None:
+            self.ctx.copy_framebuffer(self.target, onto)
         vao.release()
         buffer.release()
         return (

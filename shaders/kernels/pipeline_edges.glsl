@@ -6,12 +6,16 @@
 // Inputs: primitives (n, 8), int32; window (vertices, 4); for points sizes (vertices, 4) where the vertex shader sets them.
 // Outputs: o0 and o1, low and high words of c, o2 dx, o3 dy, each (n, 4), int32, an edge to a lane; o4 (n, 4), int32, the
 // first and the last subpixel that may be inside: x, y, x, y.
-// Uniforms: bits; size of points; border, the viewport that cuts points (x, y, then the far corner) in subpixels.
-// FIGURE: 0 triangle, 1 line, 2 line as multisampling draws it, 3 point. LEFT, BOTTOM: the tie rule. EXACT_ENDS as in
-// lib/diamond.glsl. OWN_SIZE, BORDER.
+// Uniforms: bits; size of points; first, the centre of the first pixel or 0 with several samples; border, the viewport that cuts points (x, y, then the far corner) in subpixels.
+// FIGURE: 0 triangle, 1 line, 2 line as multisampling draws it, 3 point. LEFT, BOTTOM: the tie rule. HALVES_EVEN: 1 rounds
+// lines and points halfway between two subpixels to the even one, as triangles always are, 0 away from `first`. EXACT_ENDS as
+// in lib/diamond.glsl. DROPS_LINES: 1 where rectangles of lines are left out whose box holds no corner of a pixel. OWN_SIZE,
+// BORDER.
 #require FIGURE
 #require LEFT
 #require BOTTOM
+#default HALVES_EVEN 1
+#default DROPS_LINES 0
 #default OWN_SIZE 0
 #default BORDER 0
 #include "lib/primitives.glsl"
@@ -30,6 +34,7 @@ uniform ivec4 sizes_layout;
 #endif
 uniform int bits;
 uniform float size;
+uniform float first;
 uniform ivec4 border;
 
 #define SIDES (FIGURE == 0 ? 3 : 4)
@@ -37,32 +42,48 @@ uniform ivec4 border;
 ivec2 ring[4];
 bool empty;
 
+// A position of a line or a point on the grid.
+ivec2 placed(vec2 window, float from) {
+#if HALVES_EVEN
+  return snapped(window, bits);
+#else
+  vec2 way = (window - from) * float(1 << bits);
+  return ivec2(sign(way) * floor(abs(way) + 0.5)) + int(from * float(1 << bits));
+#endif
+}
+
 #if FIGURE == 2
 // A rectangle of width 1 around the line (OpenGL 4.6, section 14.5.4).
 void rectangle(vec2 a, vec2 b) {
   vec2 d = a - b;
   float square = d.x * d.x + d.y * d.y;
   float factor = square > 0.0 ? 0.5 / sqrt(square) : 0.0;
-  ivec2 aside = snapped(vec2(-d.y * factor, d.x * factor), bits);
-  ivec2 p = snapped(a, bits), q = snapped(b, bits);
+  ivec2 aside = placed(vec2(-d.y * factor, d.x * factor), 0.0);
+  ivec2 p = placed(a, first), q = placed(b, first);
   ring = ivec2[4](p - aside, q - aside, q + aside, p + aside);
   empty = square == 0.0;
+#if DROPS_LINES
+  ivec2 low = min(min(ring[0], ring[1]), min(ring[2], ring[3])), high = max(max(ring[0], ring[1]), max(ring[2], ring[3]));
+  ivec2 up = ivec2((1 << bits) - 1) + ivec2(0, 1 - BOTTOM);  // a corner on the box's border counts by the tie rule
+  empty = empty || any(greaterThanEqual((low + up) >> bits, (high + up) >> bits));
+#endif
 }
 #elif FIGURE == 1
-// A parallelogram, one pixel across, between the ends that the diamond rule gives.
+// A parallelogram, one pixel across, between the ends that the diamond rule gives; nothing where they have passed each other.
 void parallelogram(vec2 a, vec2 b) {
   Line line = line_between(a, b);
   int half_pixel = 1 << (bits - 1);
   ivec2 aside = line.steep ? ivec2(half_pixel, 0) : ivec2(0, half_pixel);
-  ivec2 p = snapped(line.start, bits), q = snapped(line.end, bits);
+  ivec2 p = placed(line.start, first), q = placed(line.end, first);
   ring = ivec2[4](p - aside, q - aside, q + aside, p + aside);
-  empty = a == b;
+  int way = line.steep ? p.y - q.y : q.x - p.x;
+  empty = a == b || (line.forward ? way < 0 : way > 0);
 }
 #elif FIGURE == 3
 // A square around the point (OpenGL 4.6, section 14.4.1).
 void square(vec2 at, float side) {
   int sides = max(int(roundEven(side * float(1 << bits))), 1);
-  ivec2 low = snapped(at, bits) - sides / 2;
+  ivec2 low = placed(at, first) - sides / 2;
   ivec2 high = low + sides;
 #if BORDER
   low = clamp(low, border.xy, border.zw);

@@ -6,10 +6,12 @@
 // EXACT_ENDS: what the rasteriser takes for held where an end is just on a pixel's centre along the major axis: 1 what the
 // tie rule (left, bottom) makes of the figure, 0 the pixels that older versions of Mesa, 22.3 among them, take for it.
 #require EXACT_ENDS
+#require LEFT
+#require BOTTOM
 
 struct Line {
   vec2 start, end;
-  bool steep;
+  bool steep, forward;
 };
 
 // (u, v): along the major axis and across it. u is x, and for steep lines y turned round, so that a line drawn downwards
@@ -29,8 +31,9 @@ Line line_between(vec2 a, vec2 b) {
 
   // Whether the figure between the bare ends holds the centre of the first and the last pixel.
 #if EXACT_ENDS
-  bool start_held = forward ? (steep ? s.x < 0.0 : s.x <= 0.0) : (steep ? s.x >= 0.0 : s.x > 0.0);
-  bool end_held = forward ? (steep ? e.x >= 0.0 : e.x > 0.0) : (steep ? e.x < 0.0 : e.x <= 0.0);
+  bool first_owned = steep ? BOTTOM == 0 : LEFT == 1;  // the side with the smaller u
+  bool start_held = (forward ? s.x < 0.0 : s.x > 0.0) || (s.x == 0.0 && forward == first_owned);
+  bool end_held = (forward ? e.x > 0.0 : e.x < 0.0) || (e.x == 0.0 && forward != first_owned);
 #else
   bool start_held = forward ? s.x <= 0.0 : s.x > 0.0;
   bool end_held = forward ? e.x >= 0.0 : e.x <= 0.0;
@@ -53,5 +56,5 @@ Line line_between(vec2 a, vec2 b) {
     start = vec2(start.y, -start.x);
     end = vec2(end.y, -end.x);
   }
-  return Line(a + start, b + end, steep);
+  return Line(a + start, b + end, steep, forward);
 }

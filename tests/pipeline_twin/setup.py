@@ -47,20 +47,28 @@ def polygon_edges(corners, profile):
     return dy * p[..., 0] - dx * p[..., 1] - ~owns, dx, dy
 
 
-def point_corners(window, size, bits=8):
+def placed(window, profile, first=0.5, bits=8):
+    """Positions of points and lines on the grid; first: the centre of the first pixel, 0 with several samples."""
+    if profile.halves_even:
+        return snap(window, bits)
+    way = (window[..., :2] - F(first)) * F(1 << bits)
+    return (np.sign(way) * np.floor(np.abs(way) + F(0.5))).astype(np.int64) + int(first * (1 << bits))
+
+
+def point_corners(window, size, profile, bits=8):
     """(n, 4, 2) snapped squares of `size` pixels around (n, 2) positions."""
     sides = np.maximum(np.rint(size * F(1 << bits)).astype(np.int64), 1)
-    low = snap(window, bits) - sides[:, None] // 2
+    low = placed(window, profile, bits=bits) - sides[:, None] // 2
     high = low + sides[:, None]
     return np.stack([low, np.stack([high[:, 0], low[:, 1]], -1), high, np.stack([low[:, 0], high[:, 1]], -1)], 1)
 
 
-def rectangle_corners(window, bits=8):
+def rectangle_corners(window, profile, bits=8):
     """(n, 4, 2) snapped rectangles of width 1 around lines with (n, 2, 2) positions."""
     a, b = window[:, 0, :2].astype(F), window[:, 1, :2].astype(F)
     d = a - b
-    aside = snap(np.stack([-d[:, 1], d[:, 0]], -1) * (F(0.5) / np.sqrt((d * d).sum(1, dtype=F)))[:, None], bits)
-    p, q = snap(a, bits), snap(b, bits)
+    way = np.stack([-d[:, 1], d[:, 0]], -1) * (F(0.5) / np.sqrt((d * d).sum(1, dtype=F)))[:, None]
+    aside, p, q = (placed(v, profile, 0, bits) for v in (way, a, b))
     return np.stack([p - aside, q - aside, q + aside, p + aside], 1)
 
 
