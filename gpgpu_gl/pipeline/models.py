@@ -21,7 +21,8 @@ LARGEST = 512  # sides of a picture; all layers of an array texture have one siz
 def model_scene(path: Path) -> Scene:
     """The meshes of an OBJ, PLY or glTF file at rest, seen from in front and above. Raises FileError where there are none.
 
-    Surfaces are drawn opaque, with their base colour, its texture and the colours of their vertices.
+    Surfaces are drawn opaque, with their base colour, its texture and the colours of their vertices; textures repeat.
+    Warns where a material is transparent or cut out.
     """
     from gpgpu_gl.render.load import load
 
@@ -31,11 +32,13 @@ def model_scene(path: Path) -> Scene:
     _collect(model, np.eye(4), worlds, meshes)
     if not meshes:
         raise FileError(f"{path} holds no triangles that could be drawn")
+    if any(mesh.material.alpha_mode != "opaque" for mesh in meshes):
+        warnings.warn(f"{path}: transparent and cut-out surfaces are drawn opaque", RuntimeWarning, stacklevel=2)
     pictures: list[Image.Image] = [Image.new("RGBA", (1, 1), "white")]
     layers: dict[int, int] = {}
     parts = [_part(mesh, worlds, pictures, layers) for mesh in meshes]
     starts = np.cumsum([0, *(len(part["position"]) for part in parts)])
-    indices = np.concatenate([m.geometry.indices.reshape(-1) + s for m, s in zip(meshes, starts, strict=False)])
+    indices = np.concatenate([part.pop("triangles").reshape(-1) + s for part, s in zip(parts, starts, strict=False)])
     attributes = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     uniforms = {**_view(attributes["position"]), "pictures": Texture(_layers(pictures), kind="array")}
     arguments = {"attributes": attributes, "indices": indices, "uniforms": uniforms}
@@ -54,7 +57,7 @@ def _collect(node: Any, above: np.ndarray, worlds: dict[int, np.ndarray], meshes
 
 
 def _part(mesh: Any, worlds: dict[int, np.ndarray], pictures: list[Image.Image], layers: dict[int, int]) -> dict[str, np.ndarray]:
-    """The attributes of one mesh, in world space."""
+    """The attributes of one mesh, in world space, and its triangles."""
     from gpgpu_gl.render.color import encode
 
     g, material, count = mesh.geometry, mesh.material, len(mesh.geometry.positions)
@@ -75,7 +78,9 @@ def _part(mesh: Any, worlds: dict[int, np.ndarray], pictures: list[Image.Image],
             layers[id(material.map)] = len(pictures)
             pictures.append(_picture(material.map))
         layer = layers[id(material.map)]
+    mirrored = np.linalg.det(matrix[g.indices[:, 0], :3, :3]) < 0  # turns the order of corners round, which says what is in front
     return {
+        "triangles": np.where(mirrored[:, None], g.indices[:, ::-1], g.indices),
         "position": position.astype(np.float32),
         "normal": normal.astype(np.float32),
         "uv": np.zeros((count, 2), np.float32) if g.uvs is None else g.uvs,
@@ -103,7 +108,7 @@ def _view(places: np.ndarray) -> dict[str, Any]:
     """Matrices, eye and lights for a view of all places."""
     low, high = places.min(axis=0).astype(float), places.max(axis=0).astype(float)
     middle, reach = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 or 1.0
-    eye = tuple(float(v) for v in middle + np.array([1.4, 1.0, 2.0]) * reach)
+    eye = tuple(float(v) for v in middle + np.array([1.6, 1.15, 2.3]) * reach)  # the ball of this radius is seen whole
     return {
         "view": look_at(eye, tuple(float(v) for v in middle)),
         "projection": perspective(40.0, SIZE[0] / SIZE[1], reach / 20, reach * 8),

@@ -20,7 +20,7 @@ from gpgpu_gl.render.mesh import Mesh, Skin
 from gpgpu_gl.render.nodes import Group, Node
 from gpgpu_gl.render.texture import Texture
 
-SUPPORTED = {"KHR_materials_unlit", "KHR_lights_punctual", "KHR_materials_emissive_strength"}
+SUPPORTED = {"KHR_mesh_quantization", "KHR_materials_unlit", "KHR_lights_punctual", "KHR_materials_emissive_strength"}
 _COMPONENTS: dict[int, Any] = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _PATHS = {"translation": 3, "rotation": 4, "scale": 3}
@@ -236,8 +236,8 @@ class _Reader:
                 inverse = self.accessor(s.inverseBindMatrices).reshape(-1, 4, 4).transpose(0, 2, 1)
             skin = Skin(joints, inverse)
         for primitive in mesh.primitives:
-            if primitive.mode not in (None, 4):
-                warnings.warn(f"{self.folder.model}: points, lines, strips and fans are left out", RuntimeWarning, stacklevel=2)
+            if primitive.mode not in (None, 4, 5, 6):
+                warnings.warn(f"{self.folder.model}: points and lines are left out", RuntimeWarning, stacklevel=2)
                 continue
             node.add(Mesh(self.geometry(primitive), self.material(primitive.material), skin=skin, name=mesh.name or ""))
 
@@ -252,11 +252,13 @@ class _Reader:
         if positions is None:
             raise self.fail("a mesh has no positions")
         indices = None if primitive.indices is None else self.accessor(primitive.indices)[:, 0]
+        if primitive.mode in (5, 6):
+            indices = _triangles(np.arange(len(positions)) if indices is None else indices, fan=primitive.mode == 6)
         weights = read("WEIGHTS_0")
         if weights is not None:
             weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-9)
         normals = read("NORMAL")
-        others = [read("TEXCOORD_0"), read("COLOR_0"), read("JOINTS_0"), weights]
+        others = [read(f"TEXCOORD_{self.uv_set(primitive.material)}"), read("COLOR_0"), read("JOINTS_0"), weights]
         source = str(self.folder.model)
         if normals is None:  # glTF 2.0, section 3.7.2.1: flat normals, so that triangles share no vertices
             corners = Geometry(positions, indices, source=source).indices.reshape(-1)  # checks them
@@ -265,6 +267,11 @@ class _Reader:
             normals = flat_normals(positions)
         uvs, colors, joints, weights = others
         return Geometry(positions, indices, normals, uvs, colors, joints, weights, source)
+
+    def uv_set(self, material: int | None) -> int:
+        """Which texture coordinates the base colour takes; a mesh has one set here, for all its textures."""
+        pbr = None if material is None else self.document.materials[material].pbrMetallicRoughness
+        return 0 if pbr is None or pbr.baseColorTexture is None else pbr.baseColorTexture.texCoord or 0
 
     # --- looks ----------------------------------------------------------------------------------
 
@@ -351,6 +358,14 @@ class _Reader:
                 )
             channels.append(Channel(self.nodes[node], path, kind, times, values))
         return Animation(spec.name or "", channels)
+
+
+def _triangles(corners: np.ndarray, fan: bool) -> np.ndarray:
+    """(3 n,) the triangles of a fan or a strip, whose every second triangle is turned (glTF 2.0, section 3.7.2.1)."""
+    i = np.arange(max(len(corners) - 2, 0))
+    if fan:
+        return corners[np.stack([i + 1, i + 2, 0 * i], -1)].reshape(-1)
+    return corners[np.stack([i, i + 1 + i % 2, i + 2 - i % 2], -1)].reshape(-1)
 
 
 def _inline(uri: str) -> bytes:
