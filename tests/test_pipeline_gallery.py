@@ -18,9 +18,11 @@ def test_there_are_ten_kinds():
 def test_a_shader_looks_as_on_the_hardware(name):
     scene = GALLERY[name]()
     trace, theirs = scene.emulate(), scene.rasterise()
-    difference = compare(trace.frame, theirs, State.of(**scene.draws[-1].state), scene.levels)
+    difference = compare(trace, theirs, State.of(**scene.draws[-1].state), scene.levels)
     settle()
     picture = theirs.color.numpy()[..., :3]
     assert picture.std() > 0.05, "the picture shows something"
     assert (difference.depth, difference.stencil) == (0, 0), difference
     assert difference.color <= scene.flips, difference
+    if scene.levels:  # rounding of filtered texels is rare
+        assert difference.allowed <= 0.002 * difference.where.size, difference

@@ -73,7 +73,7 @@ def test_the_totals_agree_with_opengls_pipeline_statistics(device, name):
         theirs = pipeline.run_hardware(size=ALL[name].size, statistics=counted, **draw.arguments)
         trace = pipeline.run(size=ALL[name].size, **draw.arguments)
     settle()
-    assert compare(trace.frame, theirs, pipeline.state).equal
+    assert compare(trace, theirs, pipeline.state).equal
     if not counted:
         pytest.skip("this device has no pipeline statistics queries")
     cost = trace.cost()
@@ -138,7 +138,7 @@ def test_the_early_depth_test_keeps_hidden_quads_from_being_shaded():
         with Pipeline(VERTEX, fragment, **state) as pipeline:
             trace = pipeline.run({"position": position, "tint": tint}, size=(16, 12))
             theirs = pipeline.run_hardware({"position": position, "tint": tint}, size=(16, 12))
-        assert compare(trace.frame, theirs, pipeline.state).equal
+        assert compare(trace, theirs, pipeline.state).equal
         return trace
 
     near, far = (-0.5, 0.0, 0.5), (0.5, 0.0, -0.5)

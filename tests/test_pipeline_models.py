@@ -48,7 +48,7 @@ def test_a_file_is_drawn_whole_with_its_colours_and_texture(tmp_path):
     scene = model_scene(written(tmp_path, "scene.glb"))
     (draw,) = scene.draws
     trace, hardware = scene.emulate(), scene.rasterise()
-    assert compare(trace.frame, hardware, State.of(**draw.state), scene.levels).equal
+    assert compare(trace, hardware, State.of(**draw.state), scene.levels).equal
     places = draw.arguments["attributes"]["position"]
     assert np.abs(places.min(0) - [-0.68, -0.5, -0.7]).max() < 0.05
     assert np.abs(places.max(0) - [2.0, 2.0, 0.7]).max() < 0.06

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     scene = makers[arguments.scene]() if arguments.scene in makers else _from_file(arguments.scene, makers)
     stages = [*STAGES, "hardware", "difference"] if arguments.stage == "all" else [arguments.stage]
     trace, hardware = scene.emulate(branches=True), scene.rasterise()
-    found = compare(trace.frame, hardware, State.of(**scene.draws[-1].state), scene.levels)
+    found = compare(trace, hardware, State.of(**scene.draws[-1].state), scene.levels)
     for number, stage in enumerate(stages):
         made = enlarged(picture(trace, stage, hardware), arguments.enlarge)
         try:

@@ -154,7 +154,7 @@ def shadow() -> Scene:
         uniforms = {"Camera": camera, "model": matrix, "lightSpace": space, "bias": 0.02, "shadowMap": shadow_map}
         attributes = _named(one, aPos="position", aNormal="normal")
         draws.append(_draw("shadow", "shadow", SOLID, attributes=attributes, indices=order, uniforms=uniforms))
-    return Scene("shadow map", tuple(draws), SIZE, 1)
+    return Scene("shadow map", tuple(draws), SIZE)
 
 
 def environment() -> Scene:
@@ -176,13 +176,13 @@ def environment() -> Scene:
         indices=indices,
         uniforms=uniforms,
     )
-    return Scene("environment map", (draw,), SIZE, 1)
+    return Scene("environment map", (draw,), SIZE)
 
 
 def post() -> Scene:
     """A post effect on a picture: blur, vignette, sepia."""
     uniforms = {"screen": Texture(checks(), "linear", wrap="clamp_to_edge"), "kernel": [0.1, 0.2, 0.4, 0.2, 0.1]}
-    return Scene("post effect", (_draw("noise", "post", {}, attributes={}, count=3, uniforms=uniforms),), SIZE, 1)
+    return Scene("post effect", (_draw("noise", "post", {}, attributes={}, count=3, uniforms=uniforms),), SIZE)
 
 
 def ray_march() -> Scene:

@@ -35,7 +35,7 @@ def write_page(folder: Path, on_scene: Callable[[str, Difference], None] | None 
     for make in makers:
         scene = make()
         trace, theirs = scene.emulate(), scene.rasterise()
-        found = compare(trace.frame, theirs, State.of(**scene.draws[-1].state), scene.levels)
+        found = compare(trace, theirs, State.of(**scene.draws[-1].state), scene.levels)
         differs = bool(found.depth or found.stencil or found.color > scene.flips)
         stem = re.sub(r"\W+", "-", scene.name)
         names = []
@@ -60,7 +60,8 @@ def _figure(scene: Scene, found: Difference, differs: bool, names: list[str]) ->
         for name, kind in zip(names, ("emulated", "hardware", "difference"), strict=True)
     )
     note = f"; {found.color} of {scene.flips} pixels that rounding may flip" if found.color and not differs else ""
-    note += f"; {found.levels} pixels equal by levels of 8 bits" if found.levels and not differs else ""
+    if found.allowed:
+        note += f"; {found.allowed} pixels rounded otherwise in 8 bits"
     text = f"colour {found.largest_color:.2g}, depth {found.largest_depth:.2g}" if not differs else str(found)
     return (
         f"<figure{' class=off' if differs else ''}>{pictures}<figcaption><b>{html.escape(scene.name)}</b>"
@@ -80,9 +81,10 @@ def _page(figures: list[str], count: int, off: int) -> str:
 <h1>The pipeline, emulated and real</h1>
 <p>Every scene is drawn twice with the same shaders: by the emulated pipeline, and by the device's own rasteriser
 ({html.escape(device().renderer)}). From left to right: emulated, hardware, and their difference, where white is one level of
-8 bits. Interpolated floats and depth may differ by {RELATIVE:g} of their value; colours that go through 8 bits by one level, and by
-one more for every blend: a texture shows the former difference in a coordinate as up to a level, and is filtered in such
-steps. {count - off} of {count} scenes are equal within that.</p>
+8 bits. Interpolated floats and depth may differ by {RELATIVE:g} of their value; colours in 8-bit targets by one level for
+every blend at that pixel, and colours from filtered 8-bit textures by one level for each texture, because Mesa's software
+rasteriser filters those in 8-bit fixed point, where the last bit of a coordinate can give the next level: few pixels, which
+are counted. {count - off} of {count} scenes are equal within that.</p>
 <p>This device has {profile.subpixel_bits} subpixel bits, owns the {"left" if profile.left else "right"} and
 {"bottom" if profile.bottom else "top"} edges, and rasterises {known}.</p>
 <div class="scenes">{"".join(figures)}</div></html>

@@ -32,4 +32,11 @@ highp vec4 em_FragCoord;
 highp float em_FragDepth;
 bool em_FrontFacing;
 int em_PrimitiveID;
-highp vec2 em_PointCoord;
+mediump vec2 em_PointCoord;
+
+#ifdef GL_ES
+// What GLSL ES 3.00 gives a fragment shader that says nothing (section 4.5.4): the header above was for this file.
+precision mediump int;
+precision lowp sampler2D;
+precision lowp samplerCube;
+#endif
