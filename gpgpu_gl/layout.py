@@ -66,9 +66,9 @@ def with_width(shape: tuple[int, ...], width: int, height: int) -> Layout:
 def layout(shape: tuple[int, ...], max_side: int) -> Layout:
     """The layout of a new tensor: the most nearly square split of the axes that fits `max_side`.
 
-    A column (n, 1) lies in one line, since work groups run along lines; (H, W, 4) becomes a W x H image. Where no split of
-    the axes fits, the linear texel index is folded over a width that does. Raises OutOfTextureMemory where the device's
-    largest texture is too small.
+    A column (n, 1) lies in one line, since work groups run along lines; (H, W, 4) becomes a W x H image, (1, W, 4) too.
+    Where no split of the axes fits, the linear texel index is folded over a width that does. Raises OutOfTextureMemory
+    where the device's largest texture is too small.
     """
     last = shape[-1] if shape else 1
     columns = -(-last // LANES)
@@ -84,7 +84,8 @@ def layout(shape: tuple[int, ...], max_side: int) -> Layout:
         height = texels // width
         if width <= max_side and height <= max_side:
             skew = max(width, height) / min(width, height)
-            if best is None or skew < best[0] or (skew == best[0] and len(shape) == 2):
+            wider = len(shape) == 2 or (len(shape) == 3 and axis == 1)  # where both splits are as nearly square
+            if best is None or skew < best[0] or (skew == best[0] and wider):
                 best = (skew, width, height)
     if not shape:
         best = (1.0, 1, 1)

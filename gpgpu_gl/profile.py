@@ -89,7 +89,8 @@ class Profile:
         for name, unit in program.units.items():
             counting.bind(name, unit)
         if command.groups is None:
-            _, _, width, height = command.viewport
+            x, y, width, height = command.viewport
+            width, height = x + width, y + height
         else:
             total = math.prod(command.groups) * math.prod(program.local)
             width, height = COUNT_WIDTH, -(-total // COUNT_WIDTH)
@@ -104,12 +105,12 @@ class Profile:
         return int(counts.sum(dtype=np.float64))
 
     def _add(self, command: Command, start: float, ms: float, fetches: int | None) -> None:
-        first = command.targets[0]
-        if command.groups is None:
-            invocations = first.width * first.height
+        written = sum(s.nbytes for s in command.targets)
+        if command.groups is None:  # a part of its targets, maybe
+            invocations = command.viewport[2] * command.viewport[3]
+            written = sum(s.nbytes * invocations // (s.width * s.height) for s in command.targets)
         else:
-            local = command.program.local
-            invocations = command.groups[0] * command.groups[1] * local[0] * local[1]
+            invocations = math.prod(command.groups) * math.prod(command.program.local)
         self.entries.append(
             Entry(
                 command.program.kernel,
@@ -118,7 +119,7 @@ class Profile:
                 ms,
                 invocations,
                 sum(s.nbytes for _, s in command.inputs),
-                sum(s.nbytes for s in command.targets),
+                written,
                 int(command.program.program.glo),
                 command.flop,
                 fetches,

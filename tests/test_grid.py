@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpgpu_gl.gl.grid import _time, cores, grid_width
+from gpgpu_gl.gl.grid import _time, cell_texels, cells, cores, grid_width
+from gpgpu_gl.gl.passes import Pass
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
@@ -23,6 +24,24 @@ def test_large_grids_are_whole_blocks_and_keep_all_threads_busy(total, blocks, t
     width = grid_width(total, blocks, 16384, threads)
     assert width % blocks == 0
     assert _time(width, -(-total // width), threads) < 1.1 * total / threads  # of it, two pixels a line: 3%
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(*[st.integers(1, 9)] * 5, st.data())
+def test_the_texels_of_some_cells_are_those_that_their_tiles_hold(groups, rows, columns, down, across, data):
+    p = Pass("matmul", {}, (), view=(groups, rows, columns), tile=(down, across))
+    first = data.draw(st.integers(0, cells(p) - 1))
+    last = data.draw(st.integers(first + 1, cells(p)))
+    row_blocks, column_blocks = -(-rows // down), -(-columns // across)
+    held = []
+    for cell in range(first, last):
+        group, rest = divmod(cell, row_blocks * column_blocks)
+        y, x = rest // column_blocks * down, rest % column_blocks * across
+        lines = [(group * rows + r) * columns for r in range(y, min(y + down, rows))]
+        held += [line + c for line in lines for c in range(x, min(x + across, columns))]
+    low, high = cell_texels(p, first, last)
+    assert low <= min(held)
+    assert max(held) < high <= groups * rows * columns
 
 
 def test_cores_are_counted():

@@ -73,6 +73,12 @@ def test_an_image_is_a_tensor() -> None:
     )
 
 
+@pytest.mark.parametrize("size", [(1, 1), (1, 90), (90, 1), (3, 90), (90, 3), (1, 16384)])
+def test_an_image_of_any_sides_lies_upright(size: tuple[int, int]) -> None:
+    found = layout((*size, 4), 16384)
+    assert (found.height, found.width) == size
+
+
 def test_the_most_nearly_square_split_is_taken() -> None:
     sizes = {(): (1, 1), (5,): (2, 1), (3, 5): (2, 3), (8, 8, 8): (16, 8), (2, 3, 5, 6): (10, 6), (16, 16): (4, 16)}
     for shape, size in sizes.items():

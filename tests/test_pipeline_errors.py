@@ -107,6 +107,8 @@ def test_files_and_versions():
         (lambda: State(samples=3), "samples is 3"),
         (lambda: State(color_mask="rgx"), "color_mask is 'rgx'"),
         (lambda: State(line_width=2.0), "line_width is 2.0"),
+        (lambda: State(viewport=(0, 0, 20_000, 64)), "sides go up to 16384 pixels"),
+        (lambda: State(viewport=(-40_000, 0, 64, 64)), "places from -32768 to 32768"),
         (lambda: Blend("alpha"), "Blend.source is 'alpha'"),
         (lambda: Stencil(fail="drop"), "Stencil.fail is 'drop'"),
         (lambda: Texture(np.zeros((2, 2)), wrap="clamp"), "Texture.wrap is 'clamp'"),

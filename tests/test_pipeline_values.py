@@ -88,6 +88,17 @@ def test_quads_are_the_twins(path):
         assert {tuple(row[:2]) for row in quads[quads[:, 2] == p].tolist()} == expected
 
 
+@pytest.mark.parametrize("size", [(96, 1), (1, 80), (1, 1)])
+def test_targets_of_one_line_or_column(size, path):
+    attributes = triangles(7, 12)
+    with Pipeline(VERTEX, COLOR, depth_test="less") as pipeline:
+        trace, theirs = pipeline.run(attributes, size=size), pipeline.run_hardware(attributes, size=size)
+    settle()
+    assert (theirs.color.numpy() != 0).any()
+    np.testing.assert_allclose(trace.color.numpy(), theirs.color.numpy(), rtol=RELATIVE)
+    np.testing.assert_allclose(trace.depth.numpy(), theirs.depth.numpy(), rtol=RELATIVE)
+
+
 def layers(count, seed=3):
     rng = np.random.default_rng(seed)
     position = np.tile(np.array([[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]], np.float32), (count, 1))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gpgpu_gl as gg
+from gpgpu_gl.gl import grid
 from gpgpu_gl.ops import linear
 from gpgpu_gl.tensor import engine
 
@@ -49,6 +50,30 @@ def test_every_matmul_variant_computes_the_product(path, tuner):
             # Rounding of a sum of K products of normals: each of size 1, so that it grows with K at most.
             bound = 2.0**-23 * (a.shape[-2] if flip_a else a.shape[-1]) * 2 + 1e-6
             np.testing.assert_allclose(ours.numpy(), want, rtol=1e-5, atol=bound, err_msg=f"{variant} {a.shape} {b.shape}")
+
+
+def test_tiles_drawn_in_small_parts_compute_the_same(device, tuner, monkeypatch):
+    """Parts that end within a row of tiles and within a line of the output; with epilogues, which see every texel once."""
+    gg.device("fragment")
+    a, b, bias = floats(3, 37, 21), floats(3, 21, 90), floats(90)
+    x, w = floats(2, 9, 11, 5), floats(3, 3, 5, 7)
+
+    def results() -> list[np.ndarray]:
+        product = gg.compile(lambda p, q: gg.relu(p @ q + gg.tensor(bias)))
+        image, taps = gg.tensor(x, requires_grad=True), gg.tensor(w, requires_grad=True)
+        out = gg.conv2d(image, taps, padding="same")
+        (out * out).sum().backward()
+        return [t.numpy() for t in (product(gg.tensor(a), gg.tensor(b)), out, image.grad, taps.grad)]
+
+    for variant in [v for v in linear.VARIANTS["fragment"] if v[0] * v[1] > 1]:
+        tuner.forced["matmul"] = variant
+        whole = results()
+        np.testing.assert_allclose(whole[0], np.maximum(a @ b + bias, 0), rtol=1e-4, atol=1e-4)
+        with monkeypatch.context() as m:
+            m.setattr(device, "software", True)
+            m.setattr(grid, "scratch_size", lambda texel_bytes, max_side: (8, 3))
+            for part, all_at_once in zip(results(), whole, strict=True):
+                np.testing.assert_array_equal(part, all_at_once)
 
 
 def test_hardware_multiplies_large_matrices_through_shared_memory(device, tuner, monkeypatch):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BIN = 64  # llvmpipe hands 64 x 64 pixels to a core at a time
 LINE_COST = 2  # pixels' worth of work that llvmpipe adds to each line of a bin
 WIDEST = 4 * BIN
+MOST_SCRATCH = 1 << 20  # bytes that tiles are drawn into before they are gathered, on processors: what their caches hold
+LAYERS = 8  # of the array texture that they are drawn into, at most
 
 
 def cores() -> int:
@@ -66,6 +68,36 @@ def cells(p: Pass) -> int:
     """Tiles of a tile pass."""
     groups, rows, columns = p.view or (0, 0, 0)
     return groups * -(-rows // p.tile[0]) * -(-columns // p.tile[1])
+
+
+def scratch_size(texel_bytes: int, max_side: int) -> tuple[int, int]:
+    """Width and height of the array texture that a processor's tiles are drawn into: one for all, so that they share it."""
+    width = min(WIDEST, max_side)
+    return width, min(max(MOST_SCRATCH // (width * LAYERS * texel_bytes), 1), max_side)
+
+
+def tile_grid(p: Pass, texel_bytes: int, max_side: int, threads: int, software: bool) -> tuple[int, int, tuple[int, int]]:
+    """Cells in a line of the grid of a tile pass, lines that are drawn at a time, and the size of what they are drawn into.
+
+    Hardware draws all at once: a part would not fill its many threads.
+    """
+    total, columns = cells(p), p.view[2] if p.view else 1
+    width = grid_width(total, -(-columns // p.tile[1]), max_side, threads)
+    if not software:
+        return width, -(-total // width), (width, -(-total // width))
+    size = scratch_size(texel_bytes, max_side)
+    width = -(-width // -(-width // size[0]))
+    lines = -(-total // width)
+    return width, -(-lines // -(-lines // size[1])), size
+
+
+def cell_texels(p: Pass, first: int, last: int) -> tuple[int, int]:
+    """The texels of the output, row-major, from the first one of cell `first` on to the last one before cell `last`."""
+    _, rows, columns = p.view or (0, 0, 0)
+    down, across = -(-rows // p.tile[0]), -(-columns // p.tile[1])
+    (group, block), (end, end_block) = (divmod(cell // across, down) for cell in (first, last - 1))
+    low = (group * rows + block * p.tile[0]) * columns
+    return low, (end * rows + min((end_block + 1) * p.tile[0], rows)) * columns
 
 
 def blocks(p: Pass) -> int:

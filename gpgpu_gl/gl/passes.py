@@ -16,7 +16,7 @@ from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
-from gpgpu_gl.gl.grid import blocks, cells, cores, extent, grid_width
+from gpgpu_gl.gl.grid import blocks, cell_texels, cells, cores, extent, tile_grid
 from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
@@ -266,21 +266,27 @@ class Engine:
             )
         storage, lay = p.outputs[0]
         total = cells(p)
-        width = grid_width(total, -(-p.view[2] // cols) if p.view else 1, self.device.max_texture_size, self.threads)
-        grid = self._grid(width, -(-total // width), storage.dtype, layers)
-        command = self._lower(replace(p, expression=None), "fragment")
-        command.targets = [grid]
-        command.viewport = (0, 0, grid.width, grid.height)
-        command.uniforms.append(("grid_width", width))
-        gather = Pass(
-            "gather",
-            {"layers": (grid, lay)},
-            p.outputs,
-            {"ROWS": rows, "COLS": cols},
-            {"view": p.view, "grid_width": width},
-            expression=p.expression,
-        )
-        return [command, self._draw(gather)]
+        software, side = self.device.software, self.device.max_texture_size
+        width, lines, size = tile_grid(p, FORMATS[storage.dtype].bytes, side, self.threads, software)
+        grid = self._grid(*size, storage.dtype, layers)
+        commands = []
+        for first in range(0, total, width * lines):
+            count = min(width * lines, total - first)
+            command = self._lower(replace(p, expression=None), "fragment")
+            command.targets = [grid]
+            command.viewport = (0, 0, width, -(-count // width))
+            command.flop *= count / total
+            command.uniforms += [("grid_width", width), ("first_cell", first)]
+            uniforms: dict[str, Any] = {"view": p.view, "grid_width": width}
+            defines: dict[str, str | int] = {"ROWS": rows, "COLS": cols, "PARTS": int(count < total)}
+            if count < total:
+                uniforms |= {"first_cell": first, "cells": count}
+            gather = self._draw(Pass("gather", {"layers": (grid, lay)}, p.outputs, defines, uniforms, expression=p.expression))
+            gather.flop *= count / total
+            low, high = cell_texels(p, first, first + count)
+            gather.viewport = (0, low // lay.width, lay.width, -(-high // lay.width) - low // lay.width)
+            commands += [command, gather]
+        return commands
 
     def issue(self, command: Command) -> None:
         """Binds, sets and draws or dispatches one command, after the barriers that its textures need."""

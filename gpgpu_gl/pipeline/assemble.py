@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from gpgpu_gl.dtypes import int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.elementwise import equal
 from gpgpu_gl.ops.scan import cumulative_sum
 from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.pipeline.expand import Expansion, expand
 from gpgpu_gl.pipeline.fetch import RESTART, Fetched
+from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.state import MODES, State
-from gpgpu_gl.tensor import Tensor, engine, new, tensor
+from gpgpu_gl.tensor import Tensor, tensor
 
 SIDES = {"points": 1, "lines": 2, "triangles": 3}
 
@@ -86,29 +86,20 @@ def assemble(fetched: Fetched, state: State) -> Primitives:
     mode = MODES.index(state.mode)
     if restarts:
         marks = equal(stream, RESTART).astype(np.int32)
-        places = new((stream.size, 4), int32)
         count_inputs = {"stream": stream, "runs": cumulative_sum(marks), "marks": expand(marks).owner}
-        engine().run(
-            Pass(
-                "pipeline_assemble_count",
-                {name: t.operand for name, t in count_inputs.items()},
-                (places.operand,),
-                {"MODE": mode, "RESTART": f"({RESTART})"},
-            )
-        )
+        restart: dict[str, str | int] = {"MODE": mode, "RESTART": f"({RESTART})"}
+        places = make("pipeline_assemble_count", count_inputs, (stream.size, 4), int32, restart)
         found = expand(getitem(places, (slice(None), 0)))
         each = len(found)
         inputs |= {"places": places, "owner": found.owner, "ends": found.ends}
     else:
         each = _count(state.mode, stream.size)
-    out = new((each * fetched.instances, 8), int32)
     defines: dict[str, str | int] = {
         "MODE": mode, "RUNS": int(restarts), "PROVOKING_LAST": int(state.provoking == "last"),
     }  # fmt: skip
-    uniforms = {"each": each, "vertices": fetched.count}
-    operands = {name: t.operand for name, t in inputs.items()}
-    engine().run(Pass("pipeline_assemble", operands, (out.operand,), defines, uniforms))
-    return Primitives(out, SIDES[state.primitive])
+    shape = (each * fetched.instances, 8)
+    table = make("pipeline_assemble", inputs, shape, int32, defines, each=each, vertices=fetched.count)
+    return Primitives(table, SIDES[state.primitive])
 
 
 def _count(mode: str, vertices: int) -> int:

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from gpgpu_gl.dtypes import int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.create import arange
 from gpgpu_gl.ops.scan import searchsorted
 from gpgpu_gl.ops.shape import getitem
@@ -16,7 +15,8 @@ from gpgpu_gl.ops.sort import argsort
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.pipeline.edges import Edges
 from gpgpu_gl.pipeline.expand import expand
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.pipeline.stage import make
+from gpgpu_gl.tensor import Tensor
 
 TILE = 8
 
@@ -66,9 +66,7 @@ class Pairs:
 def bin_primitives(edges: Edges, size: tuple[int, int], bits: int) -> Pairs:
     """Pairs of primitives and tiles. A tile wholly beyond one edge of a primitive is left out."""
     across, up = -(-size[0] // TILE), -(-size[1] // TILE)
-    spans = new((len(edges), 4), int32)
-    uniforms = {"bits": bits, "tiles": (across, up)}
-    engine().run(Pass("pipeline_bin_count", {"boxes": edges.boxes.operand}, (spans.operand,), uniforms=uniforms))
+    spans = make("pipeline_bin_count", {"boxes": edges.boxes}, (len(edges), 4), int32, bits=bits, tiles=(across, up))
     every = {"c_low": edges.c_low, "c_high": edges.c_high, "dx": edges.dx, "dy": edges.dy}
     lines = _each("pipeline_bin_lines", "spans", spans, every, 4, bits)
     table = _each("pipeline_bin", "lines", lines, every, 8, bits)
@@ -82,8 +80,5 @@ def bin_primitives(edges: Edges, size: tuple[int, int], bits: int) -> Pairs:
 def _each(kernel: str, name: str, rows: Tensor, edges: dict[str, Tensor], columns: int, bits: int) -> Tensor:
     """A table with as many rows for each of (n, 4) rows as its last element says."""
     found = expand(getitem(rows, (slice(None), 3)))
-    out = new((len(found), columns), int32)
     inputs = {name: rows, **edges, "owner": found.owner, "ends": found.ends}
-    operands = {key: t.operand for key, t in inputs.items()}
-    engine().run(Pass(kernel, operands, (out.operand,), uniforms={"bits": bits}))
-    return out
+    return make(kernel, inputs, (len(found), columns), int32, bits=bits)

@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from gpgpu_gl.dtypes import float32, int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.shape import concat, getitem
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.expand import Expansion, expand
 from gpgpu_gl.pipeline.glsl import INTERPOLATIONS, Slot
+from gpgpu_gl.pipeline.stage import make, run
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.pipeline.vertex import Vertices
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor, new
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,13 @@ def clip(vertices: Vertices, primitives: Primitives, state: State, slots: Sequen
     if state.clip_distances:  # distances that the shader does not write are 0, which is inside
         written = vertices.distances is not None
         inputs["distances"] = vertices.distances if written else zeros((len(vertices), 8))  # type: ignore[assignment]
-    verdicts = new((len(primitives), 4), int32)
-    _run("pipeline_clip_count", inputs, [verdicts], defines)
+    verdicts = make("pipeline_clip_count", inputs, (len(primitives), 4), int32, defines)
     left, corners = (expand(getitem(verdicts, (slice(None), column))) for column in (1, 2))
     table = _primitives(primitives, verdicts, left, corners, len(vertices), state)
     if not len(corners):
         return Clipped(vertices, Primitives(table, primitives.sides), verdicts)
     made = [new((len(corners), 4), float32) for _ in range(3 if straight else 2)]
-    _run("pipeline_clip", inputs | {"owner": corners.owner, "ends": corners.ends}, made, defines)
+    run("pipeline_clip", inputs | {"owner": corners.owner, "ends": corners.ends}, made, defines)
     grown = replace(
         vertices,
         positions=concat([vertices.positions, made[0]]),
@@ -89,24 +88,15 @@ def clip(vertices: Vertices, primitives: Primitives, state: State, slots: Sequen
     return Clipped(grown, Primitives(table, primitives.sides), verdicts)
 
 
-def _run(
-    kernel: str, inputs: dict[str, Tensor], outputs: Sequence[Tensor], defines: dict[str, str | int], **uniforms: int
-) -> None:
-    operands = {name: t.operand for name, t in inputs.items()}
-    engine().run(Pass(kernel, operands, tuple(t.operand for t in outputs), defines, uniforms))
-
-
 def _primitives(
     primitives: Primitives, verdicts: Tensor, left: Expansion, corners: Expansion, vertices: int, state: State
 ) -> Tensor:
-    table = new((len(left), 8), int32)
     inputs = {
         "primitives": primitives.table, "verdicts": verdicts, "owner": left.owner, "ends": left.ends,
         "corner_ends": corners.ends,
     }  # fmt: skip
     defines: dict[str, str | int] = {"SIDES": primitives.sides, "PROVOKING_LAST": int(state.provoking == "last")}
-    _run("pipeline_clip_primitives", inputs, [table], defines, vertices=vertices)
-    return table
+    return make("pipeline_clip_primitives", inputs, (len(left), 8), int32, defines, vertices=vertices)
 
 
 def _values(
@@ -115,12 +105,10 @@ def _values(
     """The vertices' outputs with those of the new corners behind them."""
     if table is None:
         return None
-    out = new((len(corners), table.shape[1]), float32)
     modes = ", ".join(str(INTERPOLATIONS[slot.interpolation]) for slot in slots)
     straight = len(made) > 2
     defines: dict[str, str | int] = {"SLOTS": len(slots), "MODES": modes, "STRAIGHT": int(straight)}
     inputs = {"shares": made[1], "owner": corners.owner, "primitives": primitives.table, "table": table}
     if straight:
         inputs["straight"] = made[2]
-    _run("pipeline_clip_values", inputs, [out], defines)
-    return concat([table, out])
+    return concat([table, make("pipeline_clip_values", inputs, (len(corners), table.shape[1]), float32, defines)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gpgpu_gl.dtypes import int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.edges import Edges
 from gpgpu_gl.pipeline.probe import Profile
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.pipeline.stage import make
+from gpgpu_gl.tensor import Tensor
 
 
 def rasterise(pairs: Pairs, edges: Edges, profile: Profile, samples: int) -> Tensor:
@@ -18,14 +18,12 @@ def rasterise(pairs: Pairs, edges: Edges, profile: Profile, samples: int) -> Ten
     Bit 4 * quad + pixel: quads of 2 x 2 pixels row by row, eight to a word, and the pixels of a quad row by row.
     """
     texels = -(-samples // 2)
-    out = new((len(pairs), 4 * texels), int32)
     offsets = profile.offsets(samples)
-    uniforms = {"offsets": [*offsets, *[(0, 0)] * (4 - len(offsets))], "bits": profile.subpixel_bits}
+    padded = [*offsets, *[(0, 0)] * (4 - len(offsets))]
     defines = {"TEXELS": texels, "SAMPLES": samples}
     inputs = {"pairs": pairs.table, "c_low": edges.c_low, "dx": edges.dx, "dy": edges.dy}
-    operands = {name: t.operand for name, t in inputs.items()}
-    engine().run(Pass("pipeline_coverage", operands, (out.operand,), defines, uniforms))
-    return out
+    shape, bits = (len(pairs), 4 * texels), profile.subpixel_bits
+    return make("pipeline_coverage", inputs, shape, int32, defines, offsets=padded, bits=bits)
 
 
 def pictures(coverage: np.ndarray, pairs: Pairs, size: tuple[int, int], samples: int) -> np.ndarray:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gpgpu_gl.dtypes import int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.expand import expand
+from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.state import State
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor
 
 _CULLED = {None: 0, "front": 1, "back": 2, "front_and_back": 3}
 
@@ -18,9 +18,8 @@ def cull(primitives: Primitives, window: Tensor, state: State, bits: int) -> Pri
 
     window: (vertices, 4) positions; bits: of the subpixel grid. The upper left origin turns the picture, not the geometry.
     """
-    table = new((len(primitives), 8), int32)
     turned = (state.front_face == "cw") != (state.clip_origin == "upper_left")
-    inputs = {"primitives": primitives.table.operand, "window": window.operand}
+    inputs = {"primitives": primitives.table, "window": window}
     defines: dict[str, str | int] = {"TURNED": int(turned), "CULL": _CULLED[state.cull]}
-    engine().run(Pass("pipeline_cull", inputs, (table.operand,), defines, {"bits": bits}))
+    table = make("pipeline_cull", inputs, (len(primitives), 8), int32, defines, bits=bits)
     return Primitives(table, primitives.sides).taken(expand(getitem(table, (slice(None), 7))))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from gpgpu_gl.dtypes import float32
-from gpgpu_gl.gl.passes import Pass
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.pipeline.stage import make
+from gpgpu_gl.tensor import Tensor
 
 
 def divide(positions: Tensor) -> Tensor:
     """(n, 4) clip positions to (n, 4) normalised device coordinates x, y, z and 1/w."""
-    out = new(positions.shape, float32)
-    engine().run(Pass("pipeline_divide", {"positions": positions.operand}, (out.operand,)))
-    return out
+    return make("pipeline_divide", {"positions": positions}, positions.shape, float32)

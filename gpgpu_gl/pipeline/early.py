@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gpgpu_gl.dtypes import float32, int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.expand import expand
 from gpgpu_gl.pipeline.merge import MOST_PAIRS, Frame
 from gpgpu_gl.pipeline.quads import Quads
+from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.state import COMPARE, State
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor
 
 _LATE = {"discard", "gl_FragDepth"}
 
@@ -37,7 +37,6 @@ def early_depth(
     }  # fmt: skip
     if onto is not None:
         inputs["ds"] = onto.held()
-    out = new((*quads.shape, 4), float32)
     defines = {
         "DEPTH_TEST": COMPARE.index(state.depth_test or ""),
         "DEPTH_WRITE": int(state.depth_write),
@@ -47,8 +46,7 @@ def early_depth(
         "count": len(quads), "columns": quads.columns, "across": pairs.across, "size": size,
         "range": tuple(sorted(state.depth_range)) if state.depth_clamp else (0.0, 1.0), "clear_depth": state.clear_depth,
     }  # fmt: skip
-    engine().run(Pass("pipeline_early", {k: t.operand for k, t in inputs.items()}, (out.operand,), defines, uniforms))
-    return out
+    return make("pipeline_early", inputs, (*quads.shape, 4), float32, defines, **uniforms)
 
 
 def survivors(quads: Quads, early: Tensor) -> tuple[Quads, Tensor]:
@@ -56,10 +54,7 @@ def survivors(quads: Quads, early: Tensor) -> tuple[Quads, Tensor]:
 
     early: what early_depth found.
     """
-    passing = new((len(quads), 4), int32)
-    engine().run(
-        Pass("pipeline_early_count", {"early": early.operand}, (passing.operand,), uniforms={"columns": quads.columns})
-    )
+    passing = make("pipeline_early_count", {"early": early}, (len(quads), 4), int32, columns=quads.columns)
     flags = getitem(passing, (slice(None), 0))
     kept = expand(flags)
     return quads.taken(kept), flags * kept.ends - 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpgpu_gl.dtypes import int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.probe import Profile
+from gpgpu_gl.pipeline.stage import run
 from gpgpu_gl.pipeline.state import State
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor, new
 
 TRIANGLE, LINE, RECTANGLE, POINT = range(4)
 
@@ -52,9 +52,9 @@ def find_edges(primitives: Primitives, window: Tensor, sizes: Tensor | None, sta
     """
     out = [new((len(primitives), 4), int32) for _ in range(5)]
     bits, own = profile.subpixel_bits, own_size(state, sizes)
-    inputs = {"primitives": primitives.table.operand, "window": window.operand}
+    inputs = {"primitives": primitives.table, "window": window}
     if own and sizes is not None:
-        inputs["sizes"] = sizes.operand
+        inputs["sizes"] = sizes
     border = own and state.viewport is not None and profile.cuts_points
     x, y, width, height = state.viewport or (0, 0, 0, 0)
     defines: dict[str, str | int] = {
@@ -66,5 +66,5 @@ def find_edges(primitives: Primitives, window: Tensor, sizes: Tensor | None, sta
         "bits": bits, "size": float(state.point_size or 1.0), "first": 0.5 if state.samples == 1 else 0.0,
         "border": (x << bits, y << bits, (x + width) << bits, (y + height) << bits),
     }  # fmt: skip
-    engine().run(Pass("pipeline_edges", inputs, tuple(t.operand for t in out), defines, uniforms))
+    run("pipeline_edges", inputs, out, defines, **uniforms)
     return Edges(*out)

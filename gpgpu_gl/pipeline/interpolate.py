@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpgpu_gl.dtypes import float32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.glsl import INTERPOLATIONS, Slot
 from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.setup import Planes
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.pipeline.stage import make, run
+from gpgpu_gl.tensor import Tensor, new
 
 
 def place_fragments(quads: Quads, planes: Planes, points: bool) -> tuple[Tensor, Tensor]:
     """(height, width, 4) x, y, depth, 1/w and weights of the packed fragments. Depth is not clamped yet."""
     shape = (*quads.shape, 4)
     coord, weights = new(shape, float32), new(shape, float32)
-    inputs = {"quads": quads.table.operand, "planes": planes.anchors.operand, "primitives": planes.table.operand}
-    uniforms = {"count": len(quads), "columns": quads.columns}
-    engine().run(
-        Pass("pipeline_fragments", inputs, (coord.operand, weights.operand), {"POINTS": int(points)}, uniforms)
-    )
+    inputs = {"quads": quads.table, "planes": planes.anchors, "primitives": planes.table}
+    defines = {"POINTS": int(points)}
+    run("pipeline_fragments", inputs, [coord, weights], defines, count=len(quads), columns=quads.columns)
     return coord, weights
 
 
@@ -38,14 +36,11 @@ def interpolate(
 
     values: (vertices, 4 * slots) what the vertices wrote, floats or int32.
     """
-    out = new((quads.shape[0] * quads.shape[1], 4 * len(slots)), values.dtype)
     modes = ", ".join("1" if points else str(INTERPOLATIONS[slot.interpolation]) for slot in slots)
     inputs = {
         "quads": quads.table, "weights": weights, "corners": primitives.table, "table": values, "primitives": planes.table,
     }  # fmt: skip
     defines: dict[str, str | int] = {"SLOTS": len(slots), "MODES": modes, "INTEGERS": int(values.dtype.kind == "i")}
-    uniforms = {"count": len(quads), "columns": quads.columns}
-    engine().run(
-        Pass("pipeline_interpolate", {k: t.operand for k, t in inputs.items()}, (out.operand,), defines, uniforms)
-    )
-    return out
+    shape = (quads.shape[0] * quads.shape[1], 4 * len(slots))
+    sizes = {"count": len(quads), "columns": quads.columns}
+    return make("pipeline_interpolate", inputs, shape, values.dtype, defines, **sizes)

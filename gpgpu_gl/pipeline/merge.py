@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.errors import GpgpuError
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.elementwise import astype
 from gpgpu_gl.ops.reduce import mean
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.shape import getitem, reshape, stack
+from gpgpu_gl.pipeline.stage import run
 from gpgpu_gl.pipeline.state import COMPARE, EQUATIONS, FACTORS, FORMATS, STENCIL_OPERATIONS, State, Stencil
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor, new
 
 if TYPE_CHECKING:
     from gpgpu_gl.pipeline.trace import Trace
@@ -90,10 +90,8 @@ def merge(trace: Trace, shader_depth: bool) -> Frame:
     for first in range(0, max(pairs.most, 1), MOST_PAIRS):  # each part goes on from what the one before left
         outputs = [new((samples * height, width, 4), int32 if t.dtype == int32 else float32) for t in colors]
         outputs.append(new((samples * height, width, 4), float32))
-        operands = {name: t.operand for name, t in inputs.items()}
-        more = {"first": first, "most": MOST_PAIRS}
-        targets = tuple(t.operand for t in outputs)
-        engine().run(Pass("pipeline_merge", operands, targets, defines | {"ONTO": int("ds" in inputs)}, uniforms | more))
+        onto_it = {"ONTO": int("ds" in inputs)}
+        run("pipeline_merge", inputs, outputs, defines | onto_it, **uniforms, first=first, most=MOST_PAIRS)
         inputs |= {f"d{i}": t for i, t in enumerate(outputs[:-1])} | {"ds": outputs[-1]}
     return _frame(outputs, state, trace.size)
 

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from gpgpu_gl.dtypes import int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.ops.shape import getitem
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import TILE, Pairs
 from gpgpu_gl.pipeline.expand import Expansion, expand
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.pipeline.stage import make
+from gpgpu_gl.tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,10 @@ class Quads:
 def find_quads(coverage: Tensor, pairs: Pairs, primitives: Primitives, samples: int) -> Quads:
     """Quads of the (pairs, 4 or 8) words of coverage."""
     defines = {"TEXELS": -(-samples // 2)}
-    counts = new((len(pairs), 4), int32)
-    engine().run(Pass("pipeline_quad_count", {"coverage": coverage.operand}, (counts.operand,), defines))
+    counts = make("pipeline_quad_count", {"coverage": coverage}, (len(pairs), 4), int32, defines)
     found = expand(getitem(counts, (slice(None), 0)))
-    table, facts = new((len(found), 4), int32), new((len(pairs), 4), int32)
     inputs = {"coverage": coverage, "pairs": pairs.table, "owner": found.owner, "ends": found.ends}
-    engine().run(Pass("pipeline_quads", {name: t.operand for name, t in inputs.items()}, (table.operand,), defines))
+    table = make("pipeline_quads", inputs, (len(found), 4), int32, defines)
     inputs = {"pairs": pairs.table, "primitives": primitives.table, "ends": found.ends}
-    engine().run(Pass("pipeline_quad_facts", {name: t.operand for name, t in inputs.items()}, (facts.operand,)))
+    facts = make("pipeline_quad_facts", inputs, (len(pairs), 4), int32)
     return Quads(table, facts, coverage, samples)

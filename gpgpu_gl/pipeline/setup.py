@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from gpgpu_gl.dtypes import float32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.edges import figure, own_size
+from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.state import State
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,16 @@ class Planes:
 def find_planes(primitives: Primitives, window: Tensor, sizes: Tensor | None, state: State, bits: int) -> Tensor:
     """The (n, 12) planes of primitives with (vertices, 4) window positions: slopes, 1/w, and 0 for the polygon offset."""
     own = own_size(state, sizes)
-    out = new((len(primitives), 12), float32)
-    inputs = {"primitives": primitives.table.operand, "window": window.operand}
+    inputs = {"primitives": primitives.table, "window": window}
     if own and sizes is not None:
-        inputs["sizes"] = sizes.operand
+        inputs["sizes"] = sizes
     defines: dict[str, str | int] = {"FIGURE": figure(state), "OWN_SIZE": int(own)}
-    uniforms = {"bits": bits, "size": float(state.point_size or 1.0)}
-    engine().run(Pass("pipeline_setup", inputs, (out.operand,), defines, uniforms))
-    return out
+    size = float(state.point_size or 1.0)
+    return make("pipeline_setup", inputs, (len(primitives), 12), float32, defines, bits=bits, size=size)
 
 
 def anchor(table: Tensor, pairs: Pairs, primitives: Primitives, window: Tensor, state: State, bits: int) -> Planes:
     """The planes with their values at the tile of every pair."""
-    out = new((len(pairs), 4), float32)
     inputs = {"pairs": pairs.table, "primitives": primitives.table, "window": window, "planes": table}
-    operands = {name: t.operand for name, t in inputs.items()}
-    engine().run(Pass("pipeline_anchor", operands, (out.operand,), {"FIGURE": figure(state)}, {"bits": bits}))
-    return Planes(table, out)
+    anchors = make("pipeline_anchor", inputs, (len(pairs), 4), float32, {"FIGURE": figure(state)}, bits=bits)
+    return Planes(table, anchors)

@@ -18,6 +18,7 @@ FORMATS = ("rgba32f", "rgba8", "srgb8_alpha8", "rgba32i")
 MODES = ("points", "lines", "line_strip", "line_loop", "triangles", "triangle_strip", "triangle_fan")
 LARGEST_SIDE = 8192  # edge functions relative to a tile are 32-bit up to here
 MOST_PIXELS = 1 << 25
+LARGEST_VIEWPORT, FARTHEST = 16384, 32768  # its sides and its place: devices cut larger ones off without a word
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,13 @@ class State:
             box = getattr(self, name)
             if box is not None and (len(box) != 4 or box[2] < 0 or box[3] < 0):
                 raise ShapeError(f"{name} is {box}; give (x, y, width, height) with sides of at least 0")
+
+        x, y, *sides = self.viewport or (0, 0)
+        if max(sides, default=0) > LARGEST_VIEWPORT or max(abs(x), abs(y)) > FARTHEST:
+            raise ShapeError(
+                f"viewport is {self.viewport}; sides go up to {LARGEST_VIEWPORT} pixels, places from {-FARTHEST} to {FARTHEST}. "
+                "Change the projection instead"
+            )
 
     @classmethod
     def of(cls, **values: object) -> State:

@@ -11,8 +11,8 @@ import moderngl
 import numpy as np
 
 from gpgpu_gl.dtypes import float32, int32
-from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.pipeline.fetch import Fetched
+from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.wrap import Link, Shader
 from gpgpu_gl.tensor import Tensor, engine, new
 
@@ -118,12 +118,10 @@ def _transform(ctx: moderngl.Context, program: Any, fetched: Fetched, total: int
 
 
 def _unpack(raw: Tensor, rows: int, words: int, places: Sequence[Place], dtype: np.dtype) -> Tensor:
-    out = new((rows, 4 * len(places)), dtype)
     defines: dict[str, str | int] = {
         "SLOTS": len(places),
         "FIRSTS": ", ".join(str(first) for first, _ in places),
         "COUNTS": ", ".join(str(count) for _, count in places),
         "INTEGERS": int(dtype == int32),
     }
-    engine().run(Pass("pipeline_unpack", {"raw": raw.operand}, (out.operand,), defines, {"words": words}))
-    return out
+    return make("pipeline_unpack", {"raw": raw}, (rows, 4 * len(places)), dtype, defines, words=words)

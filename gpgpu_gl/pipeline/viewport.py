@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpgpu_gl.dtypes import float32
-from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.state import State
-from gpgpu_gl.tensor import Tensor, engine, new
+from gpgpu_gl.tensor import Tensor
 
 F = np.float32
 
@@ -20,7 +20,5 @@ def viewport(ndc: Tensor, state: State, size: tuple[int, int]) -> Tensor:
     zero_to_one = state.clip_depth == "zero_to_one"
     halves = (F(width) / F(2), up * F(height) / F(2), far - near if zero_to_one else (far - near) / F(2))
     centre = (F(width) / F(2) + F(x), F(height) / F(2) + F(y), near if zero_to_one else (near + far) / F(2))
-    uniforms = {"size": tuple(map(float, halves)), "centre": tuple(map(float, centre))}
-    out = new(ndc.shape, float32)
-    engine().run(Pass("pipeline_viewport", {"ndc": ndc.operand}, (out.operand,), uniforms=uniforms))
-    return out
+    sides, middle = tuple(map(float, halves)), tuple(map(float, centre))
+    return make("pipeline_viewport", {"ndc": ndc}, ndc.shape, float32, size=sides, centre=middle)

@@ -5,15 +5,10 @@
 // Output: o0 (pairs, 8), int32: each edge function at the tile's lower left corner, divided by the subpixels of a pixel and
 // rounded down; the primitive, the tile's x and y, and whether they may meet. Uniform: bits.
 #include "lib/primitives.glsl"
-#include "lib/wide.glsl"
+#include "lib/edges.glsl"
 
 uniform lines_SAMPLER lines;
 uniform ivec4 lines_layout;
-uniform c_low_SAMPLER c_low;
-uniform c_high_SAMPLER c_high;
-uniform dx_SAMPLER dx;
-uniform dy_SAMPLER dy;
-uniform ivec4 c_low_layout;
 uniform owner_SAMPLER owner;
 uniform ivec4 owner_layout;
 uniform ends_SAMPLER ends;
@@ -33,14 +28,13 @@ void point(ivec2 p) {
   int primitive = line.x;
   ivec2 tile = ivec2(line.y + pair - begin(ends, ends_layout, row), line.z);
   int side = 8 << bits;
-  ivec4 low = texel(c_low, c_low_layout, primitive, 0), high = texel(c_high, c_low_layout, primitive, 0);
-  ivec4 x = texel(dx, c_low_layout, primitive, 0), y = texel(dy, c_low_layout, primitive, 0);
+  Edges e = edges_of(primitive);
   bool meets = true;
   ivec4 values;
 #unroll i 0 4
   {
-    Wide value = add(Wide(uint(low[$i]), high[$i]), negative(cross_product(ivec2(y[$i], x[$i]), ivec2(tile.y, tile.x) * side)));
-    Wide most = add(value, add(product(max(x[$i], 0), side), product(max(-y[$i], 0), side)));
+    Wide value = add(Wide(uint(e.low[$i]), e.high[$i]), negative(cross_product(ivec2(e.y[$i], e.x[$i]), ivec2(tile.y, tile.x) * side)));
+    Wide most = add(value, add(product(max(e.x[$i], 0), side), product(max(-e.y[$i], 0), side)));
     meets = meets && !is_negative(most);
     values[$i] = shifted(value, bits, FAR);
   }

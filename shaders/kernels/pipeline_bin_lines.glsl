@@ -4,15 +4,10 @@
 // primitive of each line, and ends, the sums of lines. Output: o0 (lines, 4), int32: primitive, first tile in x, line, tiles.
 // Uniform: bits.
 #include "lib/primitives.glsl"
-#include "lib/wide.glsl"
+#include "lib/edges.glsl"
 
 uniform spans_SAMPLER spans;
 uniform ivec4 spans_layout;
-uniform c_low_SAMPLER c_low;
-uniform c_high_SAMPLER c_high;
-uniform dx_SAMPLER dx;
-uniform dy_SAMPLER dy;
-uniform ivec4 c_low_layout;
 uniform owner_SAMPLER owner;
 uniform ivec4 owner_layout;
 uniform ends_SAMPLER ends;
@@ -27,20 +22,19 @@ void point(ivec2 p) {
   ivec4 span = texel(spans, spans_layout, primitive, 0);
   int line = span.z + row - begin(ends, ends_layout, primitive);
   int side = 8 << bits;
-  ivec4 low = texel(c_low, c_low_layout, primitive, 0), high = texel(c_high, c_low_layout, primitive, 0);
-  ivec4 x = texel(dx, c_low_layout, primitive, 0), y = texel(dy, c_low_layout, primitive, 0);
+  Edges e = edges_of(primitive);
   float least = float(span.x * side), most = float((span.y + 1) * side - 1);
   bool beyond = false;
 #unroll i 0 4
   {
     // Along the lower and the upper border of the line the edge is at x = (c + dx * y) / dy.
-    Wide c = Wide(uint(low[$i]), high[$i]);
-    Wide below = add(c, product(x[$i], line * side)), above = add(c, product(x[$i], (line + 1) * side));
-    beyond = beyond || (y[$i] == 0 && is_negative(below) && is_negative(above));
-    if (y[$i] != 0) {
-      float a = to_float(below) / float(y[$i]), b = to_float(above) / float(y[$i]);
+    Wide c = Wide(uint(e.low[$i]), e.high[$i]);
+    Wide below = add(c, product(e.x[$i], line * side)), above = add(c, product(e.x[$i], (line + 1) * side));
+    beyond = beyond || (e.y[$i] == 0 && is_negative(below) && is_negative(above));
+    if (e.y[$i] != 0) {
+      float a = to_float(below) / float(e.y[$i]), b = to_float(above) / float(e.y[$i]);
       // Two subpixels are more than the roundings: positions have fewer than 22 bits.
-      if (y[$i] > 0) most = min(most, max(a, b) + 2.0);
+      if (e.y[$i] > 0) most = min(most, max(a, b) + 2.0);
       else least = max(least, min(a, b) - 2.0);
     }
   }

@@ -6,7 +6,8 @@
 // Inputs: primitives (n, 8), int32; window (vertices, 4); for points sizes (vertices, 4) where the vertex shader sets them.
 // Outputs: o0 and o1, low and high words of c, o2 dx, o3 dy, each (n, 4), int32, an edge to a lane; o4 (n, 4), int32, the
 // first and the last subpixel that may be inside: x, y, x, y.
-// Uniforms: bits; size of points; first, the centre of the first pixel or 0 with several samples; border, the viewport that cuts points (x, y, then the far corner) in subpixels.
+// Uniforms: bits; size of points; first, the centre of the first pixel or 0 with several samples; border, the viewport that
+// cuts points (x, y, then the far corner) in subpixels.
 // FIGURE: 0 triangle, 1 line, 2 line as multisampling draws it, 3 point. LEFT, BOTTOM: the tie rule. HALVES_EVEN: 1 rounds
 // lines and points halfway between two subpixels to the even one, as triangles always are, 0 away from `first`. EXACT_ENDS as
 // in lib/diamond.glsl. DROPS_LINES: 1 where rectangles of lines are left out whose box holds no corner of a pixel. OWN_SIZE,

@@ -26,7 +26,7 @@ MAIN_OUT($n) o$(n)_TEXEL o$n;
 #unroll n 0 ROWS*COLS
 MAIN_OUT($n) o0_TEXEL layer$n;
 #endunroll
-uniform int grid_width;
+uniform int grid_width, first_cell;
 #endif
 
 #include $KERNEL
@@ -54,7 +54,7 @@ void main() {
 #else
 void main() {
   ivec2 p = ivec2(gl_FragCoord.xy);
-  ivec3 at = cell(p.y * grid_width + p.x);
+  ivec3 at = cell(p.y * grid_width + p.x + first_cell);
   at.x = min(at.x, view.x - 1);  // cells beyond the last repeat it; nobody gathers them
   o0_TEXEL acc[ROWS * COLS];
   tile(at.x, at.y, at.z, acc);
