@@ -47,8 +47,8 @@ def compare(trace: Trace, theirs: Frame, state: State, levels: float = 0.0) -> D
 
     levels: how far colours may be apart, in steps of 1/255, because they come from 8-bit textures: Mesa's software
     rasteriser filters those in 8-bit fixed point, where a difference of 1e-6 in a coordinate can give the next level. In
-    8-bit targets one level for each blend at that pixel comes on top (at least one in all), as every blend rounds; with
-    several samples the mean over them, and one level as the resolved colour is rounded again.
+    8-bit targets one level for each blend at that pixel comes on top (at least one in all), as devices round blends and
+    encode sRGB in their own ways; with several samples the mean over them, and one level for the resolve.
     """
     mine = trace.frame
     shape = mine.depth.shape

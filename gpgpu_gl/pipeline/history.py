@@ -122,6 +122,7 @@ class _Sample:
     color: np.ndarray
     depth: float
     stencil: int
+    fixed_blends: bool
 
     @classmethod
     def start(cls, trace: Trace, x: int, y: int) -> _Sample:
@@ -131,9 +132,11 @@ class _Sample:
                 stored(state.format_of(0), np.array(state.clear_color, np.float32)),
                 state.clear_depth,
                 state.clear_stencil,
+                trace.profile.fixed_blends,
             )
         color = trace.onto.colors[0].numpy()[y, x]
-        return cls(color, float(trace.onto.depth.numpy()[y, x]), int(trace.onto.stencil.numpy()[y, x]))
+        depth, stencil = float(trace.onto.depth.numpy()[y, x]), int(trace.onto.stencil.numpy()[y, x])
+        return cls(color, depth, stencil, trace.profile.fixed_blends)
 
     def meet(self, state: State, at: tuple[int, int], alive: bool, z: float, color: np.ndarray, front: bool) -> str:
         """Runs the tests and writes; returns the verdict."""
@@ -161,7 +164,7 @@ class _Sample:
         if state.depth_write and state.depth_test is not None:
             self.depth = z
         blend, form = state.blend_of(0), state.format_of(0)
-        put = color if blend is None else blended(blend, color, self.color, form != "rgba32f")
+        put = color if blend is None else blended(blend, color, self.color, form, self.fixed_blends)
         mask = np.array([c in state.mask_of(0) for c in "rgba"])
         self.color = np.where(mask, stored(form, put), self.color)
         return "written"
@@ -175,12 +178,15 @@ def _stencil(face: Stencil, operation: str, held: int) -> int:
     return (held & ~face.write_mask & 255) | (new & face.write_mask)
 
 
-def blended(blend: Blend, source: np.ndarray, held: np.ndarray, clamped: bool) -> np.ndarray:
-    """(4,) float32: the blend of one colour over another, as the kernel computes it."""
+def blended(blend: Blend, source: np.ndarray, held: np.ndarray, form: str, fixed: bool) -> np.ndarray:
+    """(4,) float32: the blend of one colour over another, as the kernel computes it; fixed: as `Profile.fixed_blends`."""
     k = np.array(blend.constant, np.float32)
     s, d = source.astype(np.float32), held.astype(np.float32)
-    if clamped:
+    fixed = fixed and form == "rgba8"
+    if form != "rgba32f":
         s, k = np.clip(s, 0, 1), np.clip(k, 0, 1)
+    if fixed:
+        s, k = stored(form, s), stored(form, k)
     one = np.ones(4, np.float32)
     table = [
         0 * one,
@@ -201,7 +207,8 @@ def blended(blend: Blend, source: np.ndarray, held: np.ndarray, clamped: bool) -
     table.append(np.append(np.full(3, min(s[3], 1 - d[3])), 1).astype(np.float32))
     parts = []
     for i in range(2):
-        a, b = s * table[FACTORS.index(blend.pair("source")[i])], d * table[FACTORS.index(blend.pair("destination")[i])]
+        a = _product(s, table[FACTORS.index(blend.pair("source")[i])], fixed)
+        b = _product(d, table[FACTORS.index(blend.pair("destination")[i])], fixed)
         kinds = {
             "add": a + b,
             "subtract": a - b,
@@ -213,12 +220,20 @@ def blended(blend: Blend, source: np.ndarray, held: np.ndarray, clamped: bool) -
     return np.append(parts[0][:3], parts[1][3])
 
 
+def _product(a: np.ndarray, b: np.ndarray, fixed: bool) -> np.ndarray:
+    if not fixed:
+        return np.asarray(a * b)
+    t = np.rint(a * 255).astype(np.int64) * np.rint(b * 255).astype(np.int64)
+    return (((t + (t >> 8) + 128) >> 8) / np.float32(255)).astype(np.float32)
+
+
 def stored(form: str, color: np.ndarray) -> np.ndarray:
     """The nearest colour that a target of that format holds, linear."""
     if form not in ("rgba8", "srgb8_alpha8"):
         return color
     c = np.clip(color, 0, 1)
     if form == "srgb8_alpha8":
-        c = np.append(srgb_encode(c[:3]), c[3])
-    c = (np.floor(c * np.float32(255) + np.float32(0.5)) / np.float32(255)).astype(np.float32)
-    return np.append(srgb_decode(c[:3]), c[3]) if form == "srgb8_alpha8" else c
+        bytes_ = np.append(np.floor(srgb_encode(c[:3]) * np.float32(255) + np.float32(0.5)), np.rint(c[3] * np.float32(255)))
+        c = (bytes_ / np.float32(255)).astype(np.float32)
+        return np.append(srgb_decode(c[:3]), c[3])
+    return (np.rint(c * np.float32(255)) / np.float32(255)).astype(np.float32)

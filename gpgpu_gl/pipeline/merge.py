@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gpgpu_gl.dtypes import float32, int32
 from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.ops.create import zeros
-from gpgpu_gl.ops.elementwise import astype
+from gpgpu_gl.ops.elementwise import astype, floor
 from gpgpu_gl.ops.reduce import mean
 from gpgpu_gl.ops.reduce import sum as sum_
 from gpgpu_gl.ops.shape import getitem, reshape, stack
@@ -81,6 +81,7 @@ def merge(trace: Trace, shader_depth: bool) -> Frame:
         "range": (near, far),
     }  # fmt: skip
     defines = _defines(state, kinds, formats, shader_depth) | {"EARLY": int(trace.early is not None)}
+    defines["FIXED_BLENDS"] = int(profile.fixed_blends)
     for i in range(len(colors)):
         blend = state.blend_of(i)
         uniforms[f"constant{i}"] = blend.constant if blend else (0.0, 0.0, 0.0, 0.0)
@@ -161,7 +162,8 @@ def _frame(outputs: list[Tensor], state: State, size: tuple[int, int]) -> Frame:
 
 
 def resolve(samples: Tensor, form: str) -> Tensor:
-    """(samples, H, W, 4) to (H, W, 4): the mean, in linear light; integers take the first sample."""
+    """(samples, H, W, 4) to (H, W, 4): the mean, in linear light, of bytes a byte; integers take the first sample."""
     if form not in FORMATS or samples.dtype == int32:
         return getitem(samples, 0)
-    return mean(samples, axis=0)
+    found = mean(samples, axis=0)
+    return floor(found * 255.0 + 0.5) / 255.0 if form == "rgba8" else found

@@ -26,7 +26,8 @@ class Profile:
     halves_even: whether lines and points halfway between two subpixels go to the even one, as triangles do; else they go
     away from the centre of the first pixel. drops_lines: whether multisample lines are left out that are so short that
     the box around them holds no pixel's lower left corner, which OpenGL does not ask for.
-    ties_turn: whether the upper left clip origin turns bottom and top.
+    ties_turn: whether the upper left clip origin turns bottom and top. fixed_blends: whether 8-bit targets are blended in
+    fixed point, each product of a colour and its factor rounded to 8 bits.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
     """
 
@@ -39,6 +40,7 @@ class Profile:
     halves_even: bool = False
     drops_lines: bool = True
     ties_turn: bool = True
+    fixed_blends: bool = True
     known: bool = True
 
     def owns_bottom(self, clip_origin: str) -> bool:
@@ -87,13 +89,14 @@ def _probe(which: Device) -> Profile:
             above = 8 + step / 2
             even = not (bottom and draw([[3.3, above], [12.7, above]], moderngl.LINES)[8, 8])
             turn = which.version_code < 450 or _turns(draw, bottom)
+            fixed = _blends_in_fixed_point(draw)
             known = left != right and bottom != top and bool(near) == right and bool(far)
             samples, drops = Profile.samples, False
             if which.info.get("GL_MAX_SAMPLES", 1) >= 4:
                 samples, drops = _multisampled(draw)
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, cuts, exact, even, drops, turn, known)
+    return Profile(bits, left, bottom, samples, cuts, exact, even, drops, turn, fixed, known)
 
 
 def _turns(draw: _Canvas, bottom: bool) -> bool:
@@ -102,6 +105,23 @@ def _turns(draw: _Canvas, bottom: bool) -> bool:
     turned = draw([[2.5, 2.5], [6.5, 2.5], [6.5, 6.5], [2.5, 2.5], [6.5, 6.5], [2.5, 6.5]])  # its rows are 9.5 to 13.5
     gl.glClipControl(gl.GL_LOWER_LEFT, gl.GL_NEGATIVE_ONE_TO_ONE)
     return bool(turned[9, 4]) != bottom
+
+
+def _blends_in_fixed_point(draw: _Canvas) -> bool:
+    gl = raw()
+    texture = draw.ctx.texture((_SIDE, _SIDE), 4)
+    target = draw.ctx.framebuffer([texture])
+    gl.glEnable(gl.GL_BLEND)
+    gl.glBlendEquation(gl.GL_FUNC_ADD)
+    gl.glBlendFunc(gl.GL_ZERO, gl.GL_CONSTANT_COLOR)
+    gl.glBlendColor(*[152 / 255] * 4)
+    draw([[0, 0], [32, 0], [0, 32]], onto=target, clear=229 / 255)
+    gl.glDisable(gl.GL_BLEND)
+    held = target.read(components=1)[0]  # 229 * 152 / 255 is 136.502; sums of shifted bits give 136
+    draw.target.use()
+    target.release()
+    texture.release()
+    return bool(held == 136)
 
 
 def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool]:
@@ -139,15 +159,16 @@ class _Canvas:
         mode: int = moderngl.TRIANGLES,
         viewport: tuple[int, int, int, int] = (0, 0, _SIDE, _SIDE),
         onto: moderngl.Framebuffer | None = None,
+        clear: float = 0.0,
     ) -> np.ndarray:
-        """(16, 16) bool: which pixels a list of corners, given in pixels, covers; onto: with several samples."""
+        """(16, 16) bool: which pixels a list of corners, given in pixels, covers; onto: another target, cleared to a value."""
         place, half = np.array(viewport[:2], np.float32), np.array(viewport[2:], np.float32) / 2
         ndc = ((np.array(window, np.float32) - place) / half - 1).astype(np.float32)
         buffer = self.ctx.buffer(ndc.tobytes())
         vao = self.ctx.vertex_array(self.program, [(buffer, "2f", "position")])
         target = onto or self.target
         target.use()
-        target.clear()
+        target.clear(clear, clear, clear, clear)
         self.ctx.viewport = viewport
         vao.render(mode)
         if onto is not None:
