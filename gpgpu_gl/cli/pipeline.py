@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SCENE",
         nargs="?",
         default="demo",
-        help="demo, list, all (the page of all scenes), the name of a scene, or an .obj, .ply, .gltf or .glb file",
+        help="demo (the default), list, all (the page of all scenes), the name of a scene, or an .obj, .ply, .gltf or .glb file",
     )
     parser.add_argument(
         "--stage", default="all", help="all, or one: vertices, clip, window, coverage, quads, ... (default all)"

@@ -127,7 +127,9 @@ class Pipeline:
     ) -> Trace:
         """Draws through every stage of the emulator and returns what each one made.
 
-        attributes: name to an array or tensor with a row for each vertex. uniforms: numbers, arrays and matrices as
+        attributes: name to an array or tensor with a row for each vertex; instance_attributes: with a row for each
+        instance. indices: vertex numbers of any shape, read in order. count: vertices, where there are no attributes.
+        uniforms: numbers, arrays and matrices as
         they are written (value[row][column]), nested dictionaries for structs and blocks, a Texture, an image array or
         a tensor for samplers. size: (width, height). onto: the frame to draw over; without it the targets are cleared.
         profile: how to rasterise, by default as this device does. branches: note which ifs of the fragment shader each
@@ -222,7 +224,7 @@ class Pipeline:
         onto: Frame | None = None,
         statistics: dict[str, int] | None = None,
     ) -> Frame:
-        """The same draw by the device's own rasteriser; takes what `run` takes.
+        """The same draw by the device's own rasteriser; takes what says what to draw, as `run` does.
 
         statistics: filled with OpenGL's pipeline statistics of the draw, by the names that `Cost` has, where the
         device counts them.
