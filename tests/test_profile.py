@@ -203,6 +203,21 @@ def test_small_workloads_agree_with_numpy(path):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4, err_msg=workload.name)
 
 
+def test_workloads_in_pairs_run_in_pairs_and_agree(device, monkeypatch):
+    if "compute" not in device.paths:
+        pytest.skip("no compute path")
+    gg.device("compute")
+    tuner, picked = engine().tuner, []
+    pick = tuner.pick
+    monkeypatch.setattr(tuner, "pick", lambda *call: picked.append(pick(*call)) or picked[-1])
+    plain = workloads.convolution(8, 2, 8, 8, 3)[:2]
+    for workload, paired in zip(plain, workloads.in_pairs(plain, 8), strict=True):
+        ours = paired.ours()().numpy().reshape(-1)
+        assert picked[-1][2] == 1, paired.name
+        np.testing.assert_allclose(ours, workload.numpy()().reshape(-1), rtol=1e-4, atol=1e-4, err_msg=paired.name)
+    assert tuner.forced == {}
+
+
 def test_inference_workload_has_the_networks_shape(path):
     (one, _) = [w for w in network.workloads() if "inference" in w.name]
     assert one.ours()().shape == (1, 10)

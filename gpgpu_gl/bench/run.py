@@ -36,7 +36,8 @@ def table(quick: bool) -> list[workloads.Workload]:
         rows += [workloads.matmul(4096, 64, 4096), workloads.matmul(128, 128, 128, batch=64)]
     rows += workloads.convolution(14, 128, 16, 32, 5)
     if not quick:
-        rows += workloads.convolution(28, 32, 32, 64, 3)
+        squares = workloads.convolution(28, 32, 32, 64, 3)
+        rows += [*squares, *(workloads.in_pairs(squares, 28) if device().path == "compute" else ())]
     return [*rows, workloads.elementwise(), *workloads.row_operators(), *network.workloads()]
 
 
@@ -68,7 +69,7 @@ def run(quick: bool, report: Callable[[str], None] = print) -> dict[str, Any]:
         header["ceilings"][path] = asdict(ceilings)
         report(f"{path}: {_ceiling_text(ceilings)}")
         for workload in table(quick):
-            row = _row(workload, path, ceilings, references[workload.name], seconds)
+            row = _row(workload, path, ceilings, references.get(workload.name, {}), seconds)
             rows.append(row)
             report(_text(row))
         rows += _network_rows(path, quick, report)
@@ -82,6 +83,8 @@ def _references(
     """Times of NumPy and PyTorch by workload, in ms."""
     found: dict[str, dict[str, float]] = {}
     for workload in rows:
+        if workload.numpy is None and workload.torch is None:
+            continue
         times = found[workload.name] = {}
         if workload.numpy is not None:
             times["numpy"] = median_ms(workload.numpy(), lambda: None, seconds)

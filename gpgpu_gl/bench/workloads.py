@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,30 @@ def convolution(side: int, batch: int, c_in: int, c_out: int, size: int) -> list
         return Workload(name, flop, 4.0 * read, 4.0 * written, lambda: ours(which), lambda: numpy(which), lambda: torch(which))
 
     return [row(which) for which in ("forward", "input gradient", "weight gradient")]
+
+
+def in_pairs(convolutions: list[Workload], side: int) -> list[Workload]:
+    """Forward and input gradient of a convolution with three columns, on images so wide, in pairs of columns (on compute)."""
+
+    def forced(operator: str, run: Run) -> Run:
+        from gpgpu_gl.tensor import engine
+
+        tuner = engine().tuner
+
+        def only() -> Any:
+            before = tuner.forced
+            tuner.forced = before | {operator: (side, 1, 1)}
+            try:
+                return run()
+            finally:
+                tuner.forced = before
+
+        return only
+
+    def row(operator: str, of: Workload) -> Workload:
+        return replace(of, name=f"{of.name} in pairs", ours=lambda: forced(operator, of.ours()), numpy=None, torch=None)
+
+    return [row(operator, of) for operator, of in zip(("conv2d", "conv2d_input_grad"), convolutions, strict=False)]
 
 
 # --- memory-bound passes ------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """Which kernel a convolution runs as, and its pass: the plain kernels, or tiles of several sizes.
 
 A variant is a tuple of whole numbers, for the tuner; PLAIN stands for the plain kernel, which takes any shape.
+Windows of three columns also have tiles, on compute, that work pairs of columns by F(2, 3) of S. Winograd, with four
+products instead of six. These may make NaN of an infinity, where the sums of the others keep it: no default is one, only
+the tuner takes them, where it measures that they win (GPGPU_GL_TUNE=1, `gpgpu-gl tune`).
 """
 
 from __future__ import annotations
@@ -98,7 +101,7 @@ def images(
 
 
 def _image_tiles(width: int, columns: int, lanes: int, geo: Geometry, gradient: bool) -> list[Variant]:
-    """The tiles (pixels, texels of channels) that suit images of that width with so many texels of channels."""
+    """The tiles that suit images of that width with so many texels of channels: (pixels, texels of channels, in pairs)."""
     down = geo.stride[1] if gradient else 1
     found: dict[Variant, None] = {}
     for cols in (1, 2, 4, 8):
@@ -108,20 +111,23 @@ def _image_tiles(width: int, columns: int, lanes: int, geo: Geometry, gradient: 
             small = rows * cols <= MOST_ATTACHMENTS if fragment else cols < 8 and rows * cols > 1
             short = geo.window[1] * rows * cols * lanes <= MOST_UNROLLED and _span(rows, geo, gradient) <= MOST_SPAN
             if small and short and cols < 2 * columns:
-                found[rows, cols] = None
-    largest = max((rows * cols for rows, cols in found), default=0)
-    return [v for v in found if 2 * v[0] * v[1] > largest or not fragment]
+                found[rows, cols, 0] = None
+    largest = max((rows * cols for rows, cols, _ in found), default=0)
+    if fragment:  # whose small tiles are bound by fetches: nothing is won by fewer products
+        return [v for v in found if 2 * v[0] * v[1] > largest]
+    pairs = geo.window[1] == 3 and geo.stride[1] == geo.dilation[1] == 1
+    return [*found, *((rows, cols, 1) for rows, cols, _ in found if pairs and rows % 2 == 0)]
 
 
 def _default_image_tile(variants: list[Variant], out: Tensor, lanes: int, geo: Geometry, gradient: bool) -> Variant:
-    """A sound choice without measuring: the fewest fetches for each texel of the output, in a kernel that compiles fast."""
-    tiles = [v for v in variants if v != PLAIN]
+    """A sound choice without measuring, none in pairs: the fewest fetches for each texel, in a kernel that compiles fast."""
+    tiles = [v for v in variants if v != PLAIN and not v[2]]
     if not tiles:
         return PLAIN
     width, window = out.shape[2], geo.window[1]
 
     def fetches(v: Variant) -> tuple[float, ...]:
-        rows, cols = v
+        rows, cols, _ = v
         blocks = -(-width // rows) * -(-out.layout.columns // cols)
         pixels = _span(rows, geo, gradient)
         if rows >= width:  # what lies outside is not even fetched
@@ -129,7 +135,7 @@ def _default_image_tile(variants: list[Variant], out: Tensor, lanes: int, geo: G
         return ((pixels + window * cols * lanes) * blocks, cols)
 
     if device().path == "compute":
-        tiles = [v for v in tiles if _is_short(window * lanes, *v)] or tiles[:1]
+        tiles = [v for v in tiles if _is_short(window * lanes, v[0], v[1])] or tiles[:1]
     return min(tiles, key=fetches)
 
 
@@ -158,7 +164,7 @@ def _span(rows: int, geo: Geometry, gradient: bool) -> int:
 def _image_pass(
     x: Tensor, w: Tensor, out: Tensor, geo: Geometry, gradient: bool, variant: Variant, epilogue: Expression | None
 ) -> Pass:
-    rows, cols = variant
+    rows, cols, pairs = variant
     up, down, tap, offset, left = _steps(geo, gradient)
     width = out.shape[2]
     last = (-(-width // rows) - 1) * rows * up // down
@@ -177,6 +183,7 @@ def _image_pass(
         "IN_TAIL": x.shape[3] % 4,
         "ONLY_TAIL": int(x.shape[3] < 4),
         "OUT_TAIL": out.shape[3] % 4,
+        "PAIRS": pairs,
     }
     uniforms = geo.uniforms | {"in_each": w.shape[2], "steps": x.layout.columns}
     view = (out.shape[0] * out.shape[1], width, out.layout.columns)

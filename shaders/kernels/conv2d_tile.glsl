@@ -19,6 +19,9 @@
 //          IN_TAIL    channels in the last texel of a pixel of x, the others are left out; 0: all
 //          ONLY_TAIL  1: there is no other texel
 //          OUT_TAIL   the same of the output, the others are written as zero
+//          PAIRS      1: windows of three neighbouring columns, two pixels of the output at a time: F(2, 3) of S. Winograd,
+//                     four products instead of six for each row of taps, of differences and sums of pixels and of
+//                     weights. Each pair has four sums, which make its pixels at the end. An infinity may become NaN.
 // Uniforms: as in lib/window.glsl; in_each (C_in), steps (texels of a pixel of x).
 #include "lib/cursor.glsl"
 #include "lib/window.glsl"
@@ -36,6 +39,7 @@
 #require IN_TAIL
 #require ONLY_TAIL
 #require OUT_TAIL
+#require PAIRS
 
 uniform x_SAMPLER x;
 uniform ivec4 x_layout;
@@ -49,6 +53,12 @@ uniform int in_each, steps;
 #else
 #define HEIGHT result.x
 #define X_SIZE image
+#endif
+
+#if OUT_TAIL
+#define KEPT(value, column) keep(value, lanes(o_layout, column))
+#else
+#define KEPT(value, column) value
 #endif
 
 // The address of row `row` of w, where whole taps lie in a line; what moves a cursor n rows on.
@@ -66,7 +76,7 @@ ivec2 w_address(int row) {
 #endif
 
 void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
-#unroll i 0 ROWS*COLS
+#unroll i 0 ROWS*COLS*(1+PAIRS)
   vec4 s$i = vec4(0.0);
 #endunroll
   int item = quotient(group, HEIGHT);
@@ -124,6 +134,8 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
 #elif !WHOLE
       vec4 x$j = read(x, MOVED_X(texels, $j, x_pixel));
       if (first_x + $j < 0 || first_x + $j >= X_SIZE.y) x$j = vec4(0.0);
+#elif PAIRS
+      const vec4 x$j = vec4(0.0);
 #endif
 #endunroll
 #unroll k 0 KW
@@ -142,6 +154,7 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
 #endunroll
 #endif
 #endunroll
+#if !PAIRS
 #unroll i 0 ROWS
 #unroll j (i*UP+OFFSET+k*TAP)/DOWN (i*UP+OFFSET+k*TAP)/DOWN+1
 #if $(j*DOWN) == $(i*UP+OFFSET+k*TAP) && (!WHOLE || $j >= LEFT && $j < SAFE)
@@ -153,15 +166,52 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
 #endif
 #endunroll
 #endunroll
+#endif
 #endunroll
+#if PAIRS
+#unroll m 0 COLS
+#unroll q 0 4-tail*(4-IN_TAIL)
+      vec4 outer$(m)_$q = w0_$(m)_$q + w2_$(m)_$q;
+      vec4 p0_$(m)_$q = w$(1-TAP)_$(m)_$q, p1_$(m)_$q = outer$(m)_$q + w1_$(m)_$q;
+      vec4 p2_$(m)_$q = outer$(m)_$q - w1_$(m)_$q, p3_$(m)_$q = w$(1+TAP)_$(m)_$q;
+#endunroll
+#endunroll
+#unroll n 0 4
+#unroll i 0 ROWS/2
+#unroll j 2*i+OFFSET+TAP-1 2*i+OFFSET+TAP
+#if $n == 0
+      vec4 d$(i)_$n = x$j - x$(j+2);
+#elif $n == 1
+      vec4 d$(i)_$n = x$(j+1) + x$(j+2);
+#elif $n == 2
+      vec4 d$(i)_$n = x$(j+2) - x$(j+1);
+#else
+      vec4 d$(i)_$n = x$(j+1) - x$(j+3);
+#endif
+#unroll m 0 COLS
+#unroll q 0 4-tail*(4-IN_TAIL)
+      s$(4*(i*COLS+m)+n) += d$(i)_$n[$q] * p$(n)_$(m)_$q;
+#endunroll
+#endunroll
+#endunroll
+#endunroll
+#endunroll
+#endif
     }
 #endunroll
   }
-#unroll i 0 ROWS*COLS
-#if OUT_TAIL
-  acc[$i] = keep(s$i, lanes(o_layout, column + $(i%COLS)));
-#else
-  acc[$i] = s$i;
-#endif
+#if PAIRS
+#unroll i 0 ROWS/2
+#unroll m 0 COLS
+#unroll n 4*(i*COLS+m) 4*(i*COLS+m)+1
+  acc[$(2*i*COLS+m)] = KEPT(s$n + 0.5 * (s$(n+1) + s$(n+2)), column + $m);
+  acc[$((2*i+1)*COLS+m)] = KEPT(0.5 * (s$(n+1) - s$(n+2)) - s$(n+3), column + $m);
 #endunroll
+#endunroll
+#endunroll
+#else
+#unroll i 0 ROWS*COLS
+  acc[$i] = KEPT(s$i, column + $(i%COLS));
+#endunroll
+#endif
 }
