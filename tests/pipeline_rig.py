@@ -2,6 +2,7 @@
 
 import moderngl
 import numpy as np
+from pipeline_twin import setup
 
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.pipeline.assemble import Primitives
@@ -59,6 +60,38 @@ def random_primitives(seed, count, mode, size):
     """(count, corners, 4) primitives of all kinds in turn."""
     rng = np.random.default_rng(seed)
     return np.stack([random_primitive(rng, KINDS[i % len(KINDS)], CORNERS[mode], size) for i in range(count)])
+
+
+def all_of(n, corners=3):
+    """n primitives whose corners are vertices of their own."""
+    rows = np.arange(n * corners).reshape(n, corners)
+    return Primitives.of(rows, rows[:, -1], np.arange(n))
+
+
+def window_of(kind, count=90, mode="triangles", size=(64, 48)):
+    """(n, corners, 4) float32 window positions of random primitives of one kind, the primitives, and a row for a vertex."""
+    clip_positions = random_primitives(11, len(KINDS) * count, mode, size)[kind :: len(KINDS)].reshape(-1, 4)
+    clip_positions[:, 3] = np.abs(clip_positions[:, 3]) + 0.5
+    window = viewport(divide(tensor(clip_positions)), State(), size)
+    sides = CORNERS[mode]
+    return window.numpy().reshape(-1, sides, 4), all_of(len(clip_positions) // sides, sides), window
+
+
+def check_edges(found, corners, profile, empty=False):
+    """Edges against those of (n, 3 or 4, 2) snapped corners, bit for bit; returns the twin's c. empty: (n,) no inside."""
+    n = corners.shape[1]
+    c, dx, dy = setup.polygon_edges(corners, profile)
+    nothing = np.broadcast_to(empty, len(c))
+    c[nothing], dx[nothing], dy[nothing] = -1, 0, 0
+    low, high, x, y, boxes = (t.numpy() for t in (found.c_low, found.c_high, found.dx, found.dy, found.boxes))
+    wide = (high.astype(np.int64) << 32) | low.view(np.uint32)
+    np.testing.assert_array_equal(wide[:, :n], c)
+    np.testing.assert_array_equal(x[:, :n], dx)
+    np.testing.assert_array_equal(y[:, :n], dy)
+    assert not wide[:, n:].any()
+    expected = np.concatenate([corners.min(1), corners.max(1)], 1)
+    np.testing.assert_array_equal(boxes[~nothing], expected[~nothing])  # a figure that is empty has no box to speak of
+    return c
 
 
 def settle():

@@ -225,6 +225,63 @@ def test_operations_equal_the_twin(state):
     assert trace.stencil.numpy()[2, 1] == pixel[2]
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"depth_write": False}, {"depth_clamp": True, "depth_range": (0.7, 0.2)}], ids=str
+)
+@pytest.mark.parametrize("onto", [False, True])
+@pytest.mark.parametrize("compare", ["less", "gequal", "notequal", "never"])
+def test_the_early_test_is_the_twins(path, compare, onto, options):
+    attributes, before = triangles(9, 30), triangles(10, 12)
+    if "depth_clamp" in options:
+        attributes["position"][::5, 2] *= 2
+    with (
+        Pipeline(VERTEX, COLOR, depth_test="less") as first,
+        Pipeline(VERTEX, COLOR, depth_test=compare, clear_depth=0.55, **options) as pipeline,
+    ):
+        frame = first.run(before, size=SIZE).frame if onto else None
+        trace = pipeline.run(attributes, size=SIZE, onto=frame)
+    settle()
+    held = frame.depth.numpy() if onto else np.full(SIZE[::-1], np.float32(0.55))
+    found, coord, covered = trace.packed(trace.early), trace.packed(trace.fragcoord), trace.covered()[..., 0]
+    np.testing.assert_array_equal(found[..., 1] == 1, covered)
+    pixels = {}
+    for q, s in np.argwhere(covered):  # the quads of a tile are in drawing order
+        place = (int(trace.quads_found.x[q]) + s % 2, int(trace.quads_found.y[q]) + s // 2)
+        pixels.setdefault(place, []).append((q, s))
+    assert max(map(len, pixels.values())) >= 5
+    shaded = set()
+    for (x, y), fragments in pixels.items():
+        expected = operations.early(trace.state, held[y, x], [coord[q, s, 2] for q, s in fragments])
+        assert [bool(found[q, s, 0]) for q, s in fragments] == expected
+        shaded |= {q for (q, _), passes in zip(fragments, expected, strict=True) if passes}
+    assert set(np.nonzero(trace.place >= 0)[0]) == shaded
+
+
+def test_samples_are_tested_blended_and_resolved_as_the_twin_does(path):
+    size, attributes = (20, 14), layers(6, seed=8)
+    corners = np.random.default_rng(19).integers(-256, 16 * 256, (6, 3, 2))
+    position = attributes["position"].reshape(6, 3, 4)
+    position[..., :2] = corners / 256 / np.array(size) * 2 - 1
+    state = State(samples=4, depth_test="less", blend=Blend(), scissor=(3, 2, 14, 9), clear_color=(0.2, 0.3, 0.1, 1))
+    changes = {name: getattr(state, name) for name in State.__dataclass_fields__}
+    with Pipeline(VERTEX, COLOR, **changes) as pipeline:
+        trace = pipeline.run(attributes, size=size)
+    settle()
+    snapped = np.rint(trace.window[trace.primitives.corners][..., :2] * 256).astype(int)
+    covers = [[raster.coverage(c, size, at) for at in trace.profile.offsets(4)] for c in snapped]
+    drawn = 0
+    for y, x in np.ndindex(size[::-1]):
+        pixels = [(np.array(state.clear_color, float), 1.0, 0)] * 4
+        for i, p in enumerate(trace.source):
+            depth = np.float32(position[p, 0, 2] * np.float32(0.5) + np.float32(0.5))
+            for s in range(4):
+                if covers[i][s][y, x] and operations.scissored(state, x, y):
+                    pixels[s] = operations.fragment(state, pixels[s], attributes["tint"][3 * p], depth)
+                    drawn += 1
+        np.testing.assert_allclose(trace.color.numpy()[y, x], np.mean([p[0] for p in pixels], 0), rtol=1e-5, atol=1e-6)
+    assert drawn > 300
+
+
 def test_helper_pixels_give_the_hardwares_derivatives():
     """Also at the edges of triangles, where a quad's other pixels are not covered."""
     fragment = COLOR.replace("color = curved", "color = vec4(dFdx(curved.x), dFdy(curved.y), fwidth(curved.zw))")

@@ -1,4 +1,4 @@
-"""Clipping, section 13.7, by Sutherland and Hodgman in float64."""
+"""Clipping, section 13.7, in float64: polygons by Sutherland and Hodgman, lines by the part that every plane leaves."""
 
 import numpy as np
 
@@ -18,3 +18,21 @@ def clip(polygon, planes=PLANES):
                 kept.append(a + (b - a) * (da / (da - db)))
         rows = kept if len(kept) >= 3 else []
     return rows
+
+
+def clip_line(a, b, planes=PLANES):
+    """(from, to) shares of the line from a to b, clip positions, that are inside, or None."""
+    first, last = 0.0, 1.0
+    for da, db in zip(planes @ np.asarray(a, float), planes @ np.asarray(b, float), strict=True):
+        if da < 0 and db < 0:
+            return None
+        if da < 0:
+            first = max(first, da / (da - db))
+        if db < 0:
+            last = min(last, da / (da - db))
+    return (first, last) if first <= last else None
+
+
+def holds(p, planes=PLANES):
+    """Whether a point is inside."""
+    return bool((planes @ np.asarray(p, float) >= 0).all())

@@ -1,4 +1,4 @@
-"""Stencil, depth, blending: section 17.3, one fragment on one pixel."""
+"""Scissor, stencil, depth, blending: section 17.3, one fragment on one pixel."""
 
 import operator
 
@@ -60,3 +60,23 @@ def fragment(state, pixel, color, depth, front=True):
     put = np.asarray(color, float) if b is None else blend(b, color, held)
     mask = np.array([c in state.mask_of(0) for c in "rgba"])
     return np.where(mask, put, held), z, s
+
+
+def scissored(state, x, y):
+    """Whether the scissor test lets a pixel's fragments on."""
+    if state.scissor is None:
+        return True
+    left, bottom, width, height = state.scissor
+    return left <= x < left + width and bottom <= y < bottom + height
+
+
+def early(state, held, depths):
+    """[whether the depth test will pass, ...] of a pixel's fragments in order; held: the depth before them."""
+    low, high = sorted(state.depth_range) if state.depth_clamp else (0, 1)
+    passes = []
+    for depth in depths:
+        depth = min(max(depth, low), high)
+        passes.append(bool(COMPARE[state.depth_test](depth, held)))
+        if passes[-1] and state.depth_write:
+            held = depth
+    return passes

@@ -12,6 +12,17 @@ def divide(clip):
         return np.concatenate([clip[:, :3] * inverse[:, None], inverse[:, None]], 1).astype(F)
 
 
+def viewport(ndc, state, size):
+    """(n, 4) float64: x and y in pixels, depth, 1/w, of (n, 4) normalised device coordinates."""
+    x, y, width, height = state.viewport or (0, 0, *size)
+    near, far = np.clip(state.depth_range, 0, 1)
+    xd, yd, zd, inverse = ndc.astype(float).T
+    if state.clip_origin == "upper_left":
+        yd = -yd
+    share = zd if state.clip_depth == "zero_to_one" else (zd + 1) / 2
+    return np.stack([x + width * (xd + 1) / 2, y + height * (yd + 1) / 2, near + (far - near) * share, inverse], 1)
+
+
 def snap(window, bits=8):
     """(..., 2) window positions as integers in units of 2**-bits pixel, rounded to nearest even."""
     return np.rint(window[..., :2] * F(1 << bits)).astype(np.int64)
@@ -45,31 +56,6 @@ def polygon_edges(corners, profile):
     dx, dy = d[..., 0], d[..., 1]
     owns = np.where(dy == 0, (dx > 0) == profile.bottom, (dy < 0) == profile.left)
     return dy * p[..., 0] - dx * p[..., 1] - ~owns, dx, dy
-
-
-def placed(window, profile, first=0.5, bits=8):
-    """Positions of points and lines on the grid; first: the centre of the first pixel, 0 with several samples."""
-    if profile.halves_even:
-        return snap(window, bits)
-    way = (window[..., :2] - F(first)) * F(1 << bits)
-    return (np.sign(way) * np.floor(np.abs(way) + F(0.5))).astype(np.int64) + int(first * (1 << bits))
-
-
-def point_corners(window, size, profile, bits=8):
-    """(n, 4, 2) snapped squares of `size` pixels around (n, 2) positions."""
-    sides = np.maximum(np.rint(size * F(1 << bits)).astype(np.int64), 1)
-    low = placed(window, profile, bits=bits) - sides[:, None] // 2
-    high = low + sides[:, None]
-    return np.stack([low, np.stack([high[:, 0], low[:, 1]], -1), high, np.stack([low[:, 0], high[:, 1]], -1)], 1)
-
-
-def rectangle_corners(window, profile, bits=8):
-    """(n, 4, 2) snapped rectangles of width 1 around lines with (n, 2, 2) positions."""
-    a, b = window[:, 0, :2].astype(F), window[:, 1, :2].astype(F)
-    d = a - b
-    way = np.stack([-d[:, 1], d[:, 0]], -1) * (F(0.5) / np.sqrt((d * d).sum(1, dtype=F)))[:, None]
-    aside, p, q = (placed(v, profile, 0, bits) for v in (way, a, b))
-    return np.stack([p - aside, q - aside, q + aside, p + aside], 1)
 
 
 def pairs(c, dx, dy, low, high, size, bits=8):
