@@ -5,6 +5,7 @@ import pytest
 
 import gpgpu_gl as gg
 from gpgpu_gl.errors import DTypeError
+from gpgpu_gl.gl.grid import MOST_SCRATCH
 from gpgpu_gl.gl.passes import Pass
 from gpgpu_gl.gl.recorder import CaptureError
 from gpgpu_gl.tensor import engine
@@ -184,7 +185,8 @@ def test_plan_needs_less_than_every_result_at_once(path):
         np.testing.assert_allclose(run(x).numpy(), want, rtol=2e-4)
     assert len(kernels(run)) == 12
     memory = only_recording(run).memory()
-    assert memory["used"] <= 1.3 * memory["needed"] or engine().device.path == "fragment"
+    tiles = MOST_SCRATCH if path == "fragment" else 0  # all tile passes go through one array texture of at most this
+    assert memory["used"] <= 1.3 * memory["needed"] + tiles
     assert memory["needed"] < 12 * 32 * 32 * 4
 
 
