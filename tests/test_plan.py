@@ -1,5 +1,7 @@
 """Texture planning by itself: no result is overwritten while it is still read, whatever the list of passes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -75,7 +77,7 @@ def test_no_two_live_results_share_a_texture(drawn):
 
 def test_a_chain_goes_back_and_forth_between_two_textures():
     chain = [result((16, 16), DTYPES[0]) for _ in range(9)]
-    passes = [Pass("some", {"x": a}, (b,)) for a, b in zip(chain, chain[1:], strict=False)]
+    passes = [Pass("some", {"x": a}, (b,)) for a, b in pairwise(chain)]
     plan = Plan({s for s, _ in chain[1:]}, passes)
     assert plan.used == plan.peak == 2 * chain[0][0].nbytes
 
