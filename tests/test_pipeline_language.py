@@ -214,3 +214,27 @@ void main() { float d = fwidth(v.x); if (fract(gl_FragCoord.x * 0.5) < 0.5) disc
 """
     trace = both(SIMPLE, fragment, TRIANGLE, {})
     assert 0.4 < trace.living()[0].mean() < 0.6
+
+
+NAMES = ["f", "p", "q", "t", "at", "k", "primitive", "condition", "color", "position", "size", "columns", "count", "fetch"]
+
+
+@pytest.mark.parametrize("branches", [False, True])
+@pytest.mark.parametrize("kind", ["input", "macro", "global", "function"])
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_the_emulators_own_are_free_for_shaders(name, kind, branches):
+    vertex = f"#version 330\nin vec4 place; out vec2 {name}; void main() {{ gl_Position = place; {name} = place.xy; }}"
+    declared, value = {
+        "input": (f"in vec2 {name};", name),
+        "macro": (f"#define {name} vec2(0.5, gl_PrimitiveID)", name),
+        "global": (f"vec2 {name} = vec2(0.25, 2.0);", name),
+        "function": (f"vec2 {name}(int a) {{ return vec2(a, gl_FrontFacing); }}", f"{name}(3)"),
+    }[kind]
+    fragment = f"#version 330\n{declared}\nout vec4 shown; void main() {{ shown = vec4({value}, 0, 1); if (shown.x > 9.0) discard; }}"
+    with Pipeline(vertex, fragment) as pipeline:
+        place = {"place": ATTRIBUTES["place"]}
+        mine = pipeline.run(place, size=(9, 7), branches=branches).color.numpy()
+        theirs = pipeline.run_hardware(place, size=(9, 7)).color.numpy()
+    settle()
+    assert (theirs[..., 3] == 1).sum() > 10
+    np.testing.assert_allclose(mine, theirs, rtol=4e-5, atol=1e-6)

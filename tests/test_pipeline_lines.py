@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from pipeline_rig import all_of, check_edges, emulated, random_primitives, window_of
+from pipeline_rig import all_of, check_edges, emulated, random_primitives, settle, window_of
 from pipeline_twin import clipping, lines
 
+from gpgpu_gl.pipeline import Pipeline
 from gpgpu_gl.pipeline.bins import bin_primitives
 from gpgpu_gl.pipeline.clip import clip
 from gpgpu_gl.pipeline.edges import find_edges
@@ -142,18 +143,19 @@ def test_lines_that_share_an_end_neither_repeat_nor_leave_out_a_pixel(path):
         assert steps == list(range(steps[0], steps[-1] + 1))
 
 
-@pytest.mark.parametrize("samples", [1, 4])
-def test_planes_of_lines_are_the_twins(samples, path):
-    state, profile, checked = State(mode="lines", samples=samples), Profile(), 0
+@pytest.mark.parametrize(("samples", "ahead"), [(1, True), (4, False), (4, True)])
+def test_planes_of_lines_are_the_twins(samples, ahead, path):
+    state, profile, checked = State(mode="lines", samples=samples), Profile(values_ahead=ahead), 0
+    centre = 1 if samples > 1 and ahead else 0.5
     for kind in (0, 2, 3, 5, 6):
         window, given, table = window_of(kind, 40, "lines")
         pairs = bin_primitives(find_edges(given, table, None, state, profile), (64, 48), 8)
-        planes = anchor(find_planes(given, table, None, state, 8), pairs, given, table, state, 8)
+        planes = anchor(find_planes(given, table, None, state, 8), pairs, given, table, state, profile)
         anchors, rows = planes.anchors.numpy(), planes.table.numpy()
         np.testing.assert_array_equal(rows[:, 8:11], window[:, [0, 1, 1], 3])
         for i in range(0, len(pairs), 2):
             line = window[pairs.primitive[i]]
-            x, y = pairs.x[i] * 8 + 0.5, pairs.y[i] * 8 + 0.5
+            x, y = pairs.x[i] * 8 + centre, pairs.y[i] * 8 + centre
             along, depth = lines.line_planes(line, x, y, samples)
             # Differences, quotient and product are rounded once each, of the larger of the two distances.
             loss = 2.0**-22 * float(
@@ -172,6 +174,36 @@ def test_planes_of_lines_are_the_twins(samples, path):
     assert checked > 150
 
 
+VALUES = """#version 330
+noperspective in vec2 straight; in vec2 curved; out vec4 color;
+void main() { color = vec4(straight, curved) + vec4(gl_PointCoord, gl_FragCoord.xy) * POINT; }
+"""
+
+
+@pytest.mark.parametrize("origin", ["lower_left", "upper_left"])
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("mode", ["lines", "line_loop", "points"])
+def test_values_of_lines_and_points_equal_the_hardware(device, mode, samples, origin, path):
+    """Inputs, depth and gl_PointCoord, with several samples too, where devices may take them elsewhere than OpenGL asks."""
+    if origin == "upper_left" and device.version_code < 450:
+        pytest.skip("glClipControl needs OpenGL 4.5")
+    rng = np.random.default_rng(23)
+    w = rng.uniform(0.5, 2, (40, 1))
+    attributes = {"p": np.c_[rng.uniform(-1.2, 1.2, (40, 2)) * w, rng.uniform(-0.9, 0.9, (40, 1)) * w, w], "v": rng.random((40, 2))}
+    vertex = "#version 330\nin vec4 p; in vec2 v; noperspective out vec2 straight; out vec2 curved;\n"
+    vertex += "void main() { gl_Position = p; straight = curved = v; gl_PointSize = 1.0 + 8.0 * v.x; }"
+    state = {"samples": samples, "clip_origin": origin, "depth_test": "less", "point_size": None if mode == "points" else 1.0}
+    with Pipeline(vertex, VALUES.replace("POINT", str(float(mode == "points"))), mode=mode, **state) as pipeline:
+        mine, theirs = pipeline.run(attributes, size=(61, 47)), pipeline.run_hardware(attributes, size=(61, 47))
+    settle()
+    a, b = mine.color.numpy(), theirs.color.numpy()
+    assert ((a != 0).any(-1) != (b != 0).any(-1)).sum() <= 2  # multisample lines at the target's border
+    both = (a != 0).any(-1) & (b != 0).any(-1)
+    assert both.sum() > 400
+    np.testing.assert_allclose(a[both], b[both], rtol=4e-5, atol=4e-5)
+    np.testing.assert_allclose(mine.depth.numpy()[both], theirs.depth.numpy()[both], rtol=4e-5)
+
+
 def test_planes_of_points_are_the_twins(path):
     profile, sides = Profile(), np.random.default_rng(18).uniform(0.3, 9, 90).astype(np.float32)
     for own in (False, True):
@@ -180,7 +212,7 @@ def test_planes_of_points_are_the_twins(path):
         sizes = tensor(np.repeat(sides[:, None], 4, 1))
         pairs = bin_primitives(find_edges(given, table, sizes, state, profile), (64, 48), 8)
         assert len(pairs) > 80
-        planes = anchor(find_planes(given, table, sizes, state, 8), pairs, given, table, state, 8)
+        planes = anchor(find_planes(given, table, sizes, state, 8), pairs, given, table, state, profile)
         anchors, slope = planes.anchors.numpy(), planes.slope
         np.testing.assert_array_equal(planes.table.numpy()[:, 8:11], window[:, [0, 0, 0], 3])
         for i, p in enumerate(pairs.primitive):

@@ -235,7 +235,7 @@ def test_planes_are_the_twins_weights_and_depth(kind, path):
     edges = find_edges(given, table, None, State(), profile)
     pairs = bin_primitives(edges, size, 8)
     rows = find_planes(given, table, None, State(), 8)
-    planes = anchor(rows, pairs, given, table, State(), 8)
+    planes = anchor(rows, pairs, given, table, State(), profile)
     anchors, checked = planes.anchors.numpy(), 0
     for i in range(0, len(pairs), 3):
         corners = window[pairs.primitive[i]].astype(float)

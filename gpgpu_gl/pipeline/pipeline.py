@@ -178,7 +178,7 @@ class Pipeline:
         planes = find_planes(primitives, window, sizes, state, bits)
         if state.primitive == "triangles":
             planes = polygon_offset(planes, primitives, window, state)
-        trace.planes = anchor(planes, trace.pairs, primitives, window, state, bits)
+        trace.planes = anchor(planes, trace.pairs, primitives, window, state, profile)
 
     def _shade(self, trace: Trace, bound: Uniforms, onto: Frame | None) -> None:
         """Interpolation, fragment shading, per-fragment operations."""

@@ -15,6 +15,7 @@ from gpgpu_gl.dtypes import float32
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.bins import Pairs
 from gpgpu_gl.pipeline.edges import figure, own_size
+from gpgpu_gl.pipeline.probe import Profile
 from gpgpu_gl.pipeline.stage import make
 from gpgpu_gl.pipeline.state import State
 from gpgpu_gl.tensor import Tensor
@@ -45,8 +46,13 @@ def find_planes(primitives: Primitives, window: Tensor, sizes: Tensor | None, st
     return make("pipeline_setup", inputs, (len(primitives), 12), float32, defines, bits=bits, size=size)
 
 
-def anchor(table: Tensor, pairs: Pairs, primitives: Primitives, window: Tensor, state: State, bits: int) -> Planes:
+def anchor(
+    table: Tensor, pairs: Pairs, primitives: Primitives, window: Tensor, state: State, profile: Profile
+) -> Planes:
     """The planes with their values at the tile of every pair."""
     inputs = {"pairs": pairs.table, "primitives": primitives.table, "window": window, "planes": table}
-    anchors = make("pipeline_anchor", inputs, (len(pairs), 4), float32, {"FIGURE": figure(state)}, bits=bits)
+    uniforms: dict[str, int | float] = {"bits": profile.subpixel_bits}
+    if state.primitive != "triangles":
+        uniforms["centre"] = 1.0 if profile.values_ahead and state.samples > 1 else 0.5
+    anchors = make("pipeline_anchor", inputs, (len(pairs), 4), float32, {"FIGURE": figure(state)}, **uniforms)
     return Planes(table, anchors)

@@ -2,7 +2,8 @@
 // steps inside the tile lose nothing.
 //
 // Inputs: pairs (n, 8), int32; primitives (m, 8), int32; window (vertices, 4); planes (m, 12), what pipeline_setup found.
-// Output: o0 (n, 4): three weights, linear in the window, and the depth with the polygon offset. Uniform: bits.
+// Output: o0 (n, 4): three weights, linear in the window, and the depth with the polygon offset. Uniforms: bits;
+// centre, from a pixel's lower left corner to where lines and points take their values, in x and y.
 // FIGURE as in pipeline_setup.
 #require FIGURE
 #include "lib/primitives.glsl"
@@ -17,6 +18,9 @@ uniform ivec4 window_layout;
 uniform planes_SAMPLER planes;
 uniform ivec4 planes_layout;
 uniform int bits;
+#if FIGURE != 0
+uniform float centre;
+#endif
 
 void point(ivec2 p) {
   int row = p.y * o_layout.x + p.x;
@@ -29,7 +33,7 @@ void point(ivec2 p) {
   float depth = a.z + weights.y * (b.z - a.z) + weights.z * (c.z - a.z);
 #else
   vec4 first = texel(planes, planes_layout, pair.x, 0), second = texel(planes, planes_layout, pair.x, 1);
-  vec2 way = vec2(pixel) + 0.5 - a.xy;
+  vec2 way = vec2(pixel) + centre - a.xy;
   float along = dot(first.zw, way);
 #if FIGURE == 3
   vec3 weights = vec3(1.0, 0.5 + along, 0.5 + dot(second.xy, way));
