@@ -230,7 +230,8 @@ def test_names_of_the_emulators_own_are_free_for_shaders(name, kind, branches):
         "global": (f"vec2 {name} = vec2(0.25, 2.0);", name),
         "function": (f"vec2 {name}(int a) {{ return vec2(a, gl_FrontFacing); }}", f"{name}(3)"),
     }[kind]
-    fragment = f"#version 330\n{declared}\nout vec4 shown; void main() {{ shown = vec4({value}, 0, 1); if (shown.x > 9.0) discard; }}"
+    fragment = f"#version 330\n{declared}\nout vec4 shown; void main() {{ shown = vec4({value}, 0, 1);"
+    fragment += "\nif (shown.x > 9.0) discard; }"
     with Pipeline(vertex, fragment) as pipeline:
         place = {"place": ATTRIBUTES["place"]}
         mine = pipeline.run(place, size=(9, 7), branches=branches).color.numpy()

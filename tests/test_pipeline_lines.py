@@ -145,7 +145,7 @@ def test_lines_that_share_an_end_neither_repeat_nor_leave_out_a_pixel(path):
 
 @pytest.mark.parametrize(("samples", "ahead"), [(1, True), (4, False), (4, True)])
 def test_planes_of_lines_are_the_twins(samples, ahead, path):
-    state, profile, checked = State(mode="lines", samples=samples), Profile(values_ahead=ahead), 0
+    state, profile, checked = State(mode="lines", samples=samples), Profile(lines_ahead=ahead), 0
     centre = 1 if samples > 1 and ahead else 0.5
     for kind in (0, 2, 3, 5, 6):
         window, given, table = window_of(kind, 40, "lines")

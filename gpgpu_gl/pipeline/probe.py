@@ -25,9 +25,9 @@ class Profile:
     versions of Mesa's software rasteriser take other pixels for held, and draw lines that miss some of their ends.
     halves_even: whether lines and points halfway between two subpixels go to the even one, as triangles do; else they go
     away from the centre of the first pixel. drops_lines: whether multisample lines are left out that are so short that
-    the box around them holds no pixel's lower left corner, which OpenGL does not ask for. values_ahead: whether lines and
-    points take inputs, depth and gl_PointCoord half a pixel right of and above the pixel's centre with several samples,
-    which OpenGL does not ask for either.
+    the box around them holds no pixel's lower left corner, which OpenGL does not ask for. lines_ahead, points_ahead: whether
+    with several samples lines take inputs and depth, and points gl_PointCoord, half a pixel right of and above the pixel's
+    centre, which OpenGL does not ask for either.
     ties_turn: whether the upper left clip origin turns bottom and top. fixed_blends: whether 8-bit targets are blended in
     fixed point, each product of a colour and its factor rounded to 8 bits.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
@@ -41,7 +41,8 @@ class Profile:
     exact_ends: bool = False
     halves_even: bool = False
     drops_lines: bool = True
-    values_ahead: bool = True
+    lines_ahead: bool = True
+    points_ahead: bool = True
     ties_turn: bool = True
     fixed_blends: bool = True
     known: bool = True
@@ -94,13 +95,12 @@ def _probe(which: Device) -> Profile:
             turn = which.version_code < 450 or _turns(draw, bottom)
             fixed = _blends_in_fixed_point(draw)
             known = left != right and bottom != top and bool(near) == right and bool(far)
-            samples, drops, ahead = Profile.samples, False, [False, False]
+            samples, drops, lines, points = Profile.samples, False, False, False
             if which.info.get("GL_MAX_SAMPLES", 1) >= 4:
-                samples, drops, ahead = _multisampled(draw)
-            known = known and ahead[0] == ahead[1]
+                samples, drops, lines, points = _multisampled(draw)
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, cuts, exact, even, drops, all(ahead), turn, fixed, known)
+    return Profile(bits, left, bottom, samples, cuts, exact, even, drops, lines, points, turn, fixed, known)
 
 
 def _turns(draw: _Canvas, bottom: bool) -> bool:
@@ -128,9 +128,9 @@ def _blends_in_fixed_point(draw: _Canvas) -> bool:
     return bool(held == 136)
 
 
-def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool, list[bool]]:
-    """The positions of four samples, whether a short line between pixels' corners is left out, and whether a line and a
-    point take their values half a pixel ahead."""
+def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool, bool, bool]:
+    """The positions of four samples, whether a short line between pixels' corners is left out, and whether lines and
+    points take their values half a pixel ahead."""
     gl = raw()
     render = draw.ctx.framebuffer([draw.ctx.renderbuffer((_SIDE, _SIDE), 4, samples=4, dtype="f4")])
     render.use()
@@ -142,13 +142,13 @@ def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool,
     drops = not draw([[4.5, 4.25], [4.5, 4.75]], moderngl.LINES, onto=render)[4, 4]
     # A line along a row of pixels, whose depth grows with x, and a point of one pixel.
     draw([[2.0, 8.5], [14.0, 8.5]], moderngl.LINES, onto=render)
-    line = (draw.seen[8, 8, 1] * 2 - 1) * 2 * _SIDE / 2 + _SIDE / 2
+    line = bool(draw.seen[8, 8, 1] > 0.5 + 0.25 * (8.75 - 8) / 8)
     draw([[8.5, 8.5]], moderngl.POINTS, onto=render)
-    ahead = [bool(line > 8.75), bool(draw.seen[8, 8, 2] > 0.75)]
+    point = bool(draw.seen[8, 8, 2] > 0.75)
     draw.target.use()
     render.color_attachments[0].release()
     render.release()
-    return tuple(found), drops, ahead
+    return tuple(found), drops, line, point
 
 
 class _Canvas:

@@ -53,6 +53,7 @@ def anchor(
     inputs = {"pairs": pairs.table, "primitives": primitives.table, "window": window, "planes": table}
     uniforms: dict[str, int | float] = {"bits": profile.subpixel_bits}
     if state.primitive != "triangles":
-        uniforms["centre"] = 1.0 if profile.values_ahead and state.samples > 1 else 0.5
+        ahead = profile.lines_ahead if state.primitive == "lines" else profile.points_ahead
+        uniforms["centre"] = 1.0 if ahead and state.samples > 1 else 0.5
     anchors = make("pipeline_anchor", inputs, (len(pairs), 4), float32, {"FIGURE": figure(state)}, **uniforms)
     return Planes(table, anchors)
