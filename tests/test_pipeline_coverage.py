@@ -38,9 +38,9 @@ def differing(device, seed, count, mode, size, samples=1, **options):
 def test_the_probe_explains_this_device(device):
     profile = probe()
     assert profile.known
-    if device.software:  # Mesa's: bottom-left rule, 8 bits; version 25.0 no longer cuts points, nor the ends of lines
+    if device.software:  # Mesa's: bottom-left rule, 8 bits; version 25.0 does points, and ends of lines, as OpenGL asks
         new = mesa(device.version) >= (25, 0)
-        assert profile == dataclasses.replace(Profile(), cuts_points=not new, exact_ends=new, halves_even=new)
+        assert profile == dataclasses.replace(Profile(), cuts_points=not new, points_ahead=not new, exact_ends=new, halves_even=new)
 
 
 @pytest.mark.parametrize("size", [(64, 64), (50, 37)])

@@ -54,6 +54,8 @@ def pipeline():
         ({"size": (0, 4)}, ShapeError, "0 x 4"),
         ({"size": (100_000, 4)}, ShapeError, "100000 x 4 pixels cannot be emulated; sides go from 1 to 8192"),
         ({"size": "big"}, ShapeError, "give (width, height)"),
+        ({"size": (8.5, 8)}, ShapeError, "in whole pixels"),
+        ({"uniforms": UNIFORMS | {"mvp": "one"}}, DTypeError, "uniform mvp holds numbers; the value is 'one'"),
         ({"instances": 0}, ShapeError, "instances is 0"),
     ],
 )  # fmt: skip
@@ -96,6 +98,8 @@ def test_files_and_versions():
         Pipeline(VERTEX.replace("330", "120"), FRAGMENT)
     with pytest.raises(GpgpuError, match="gl_SampleID is not emulated"):
         Pipeline(VERTEX, FRAGMENT.replace("330", "400").replace("at);", "at) * float(gl_SampleID);"))
+    with pytest.raises(GpgpuError, match="fragment:3: at is a sample input, and sample shading is not emulated"):
+        Pipeline(VERTEX, FRAGMENT.replace("330", "400").replace("in vec2 at", "sample in vec2 at"))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from pipeline_rig import settle
 
+from gpgpu_gl.errors import DTypeError, GpgpuError
 from gpgpu_gl.pipeline import Pipeline, Texture
 
 pytestmark = pytest.mark.gl33
@@ -239,3 +240,22 @@ def test_names_of_the_emulators_own_are_free_for_shaders(name, kind, branches):
     settle()
     assert (theirs[..., 3] == 1).sum() > 10
     np.testing.assert_allclose(mine, theirs, rtol=4e-5, atol=1e-6)
+
+
+def test_arrays_of_samplers_and_integers_that_are_none():
+    vertex = "#version 330\nin vec4 place; void main() { gl_Position = place; }"
+    fragment = """#version 330
+uniform sampler2D images[2]; uniform int which; uniform uint how[2]; out vec4 shown;
+void main() { shown = which == 1 ? texelFetch(images[1], ivec2(0), int(how[1])) : texelFetch(images[0], ivec2(0), 0); }
+"""
+    images = RNG.random((2, 3, 5, 4)).astype(np.float32)
+    with Pipeline(vertex, fragment) as pipeline:
+        for given in (list(images), [Texture(i) for i in images], tuple(images)):
+            trace = pipeline.run({"place": ATTRIBUTES["place"]}, uniforms={"images": given, "which": 1, "how": [0, 0]}, size=(9, 7))
+            shown = trace.color.numpy()
+            np.testing.assert_array_equal(shown[shown.any(-1)][0], images[1, 0, 0])
+        with pytest.raises(GpgpuError, match=r"sampler images\[1\] has no texture"):
+            pipeline.run({"place": ATTRIBUTES["place"]}, uniforms={"images": [images[0]], "which": 1}, size=(9, 7))
+        with pytest.raises(DTypeError, match=r"which is an integer in the shader; the value is 1\.5"):
+            pipeline.run({"place": ATTRIBUTES["place"]}, uniforms={"images": list(images), "which": 1.5}, size=(9, 7))
+    settle()

@@ -6,6 +6,7 @@ from pipeline_rig import settle
 from pipeline_twin import operations, raster
 
 from gpgpu_gl.pipeline import Blend, Pipeline, State, Stencil
+from gpgpu_gl.pipeline.probe import Profile
 from gpgpu_gl.pipeline.state import COMPARE, EQUATIONS, FACTORS, STENCIL_OPERATIONS
 
 VERTEX = """#version 330
@@ -307,3 +308,50 @@ def test_instances_and_tensors_as_attributes(path):
     np.testing.assert_array_equal(twice.colors[0].numpy(), once.colors[0].numpy())
     numbers = twice.colors[3].numpy()
     assert set(np.unique(numbers[..., 1])) == {0, 1}  # 1 on top, 0 where nothing was drawn
+
+
+CENTROIDS = """#version 330
+centroid in vec4 curved; noperspective centroid in vec4 straight; in vec4 plain;
+layout(location = 0) out vec4 a; layout(location = 1) out vec4 b; layout(location = 2) out vec4 c;
+void main() { a = curved; b = straight; c = plain; }
+"""
+TAKES = """#version 330
+in vec4 position; in vec4 tint;
+centroid out vec4 curved; noperspective centroid out vec4 straight; out vec4 plain;
+void main() { gl_Position = position; curved = straight = plain = tint; }
+"""
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_centroid_inputs_equal_the_hardware(path, samples):
+    attributes = triangles(11, 30)
+    with Pipeline(TAKES, CENTROIDS, samples=samples) as pipeline:
+        mine, theirs = pipeline.run(attributes, size=SIZE), pipeline.run_hardware(attributes, size=SIZE)
+    settle()
+    for a, b in zip(mine.colors, theirs.colors, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=RELATIVE, atol=RELATIVE)
+    moved = np.abs(mine.colors[0].numpy() - mine.colors[2].numpy()).max(-1) > 1e-3
+    assert (moved.sum() > 300) == (samples > 1)
+
+
+@pytest.mark.parametrize("centre_w", [False, True])
+def test_centroid_inputs_are_the_twins(path, centre_w):
+    """At the first covered sample; in perspective by OpenGL's rule, or by 1/w at the centre as some devices do."""
+    attributes = triangles(12, 20)
+    with Pipeline(TAKES, CENTROIDS, samples=4) as pipeline:
+        trace = pipeline.run(attributes, size=SIZE, profile=Profile(centre_w=centre_w))
+    settle()
+    curved, straight, coord = trace.packed_input("curved"), trace.packed_input("straight"), trace.packed(trace.fragcoord)
+    window, covered, checked = trace.window[trace.primitives.corners], trace.covered(), 0
+    tint = attributes["tint"].reshape(-1, 3, 4).astype(float)
+    for q, s in np.argwhere(covered.any(-1))[::17]:
+        p, x, y = trace.quads_found.primitive[q], *coord[q, s, :2].astype(float)
+        centre = raster.weights(window[p], x, y)
+        if not covered[q, s].all():
+            dx, dy = np.array(trace.profile.samples[np.argmax(covered[q, s])]) - 0.5
+            x, y, checked = x + dx, y + dy, checked + 1
+        linear, inverse = raster.weights(window[p], x, y), window[p, :, 3].astype(float)
+        weights = linear * inverse / ((centre if centre_w else linear) @ inverse)
+        np.testing.assert_allclose(straight[q, s], linear @ tint[p], rtol=RELATIVE, atol=RELATIVE)
+        np.testing.assert_allclose(curved[q, s], weights @ tint[p], rtol=RELATIVE, atol=RELATIVE)
+    assert checked > 40

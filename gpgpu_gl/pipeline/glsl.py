@@ -16,8 +16,9 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PRECISION = {"highp", "mediump", "lowp"}
 _INTERPOLATION = {"flat", "noperspective", "smooth"}
 _STORAGE = {"in", "out", "uniform"}
-_OTHER = {"centroid", "invariant", "const", "sample", "precise"}
-QUALIFIERS = _PRECISION | _INTERPOLATION | _STORAGE | _OTHER
+_AUXILIARY = {"centroid", "sample"}
+_OTHER = {"invariant", "const", "precise"}
+QUALIFIERS = _PRECISION | _INTERPOLATION | _AUXILIARY | _STORAGE | _OTHER
 
 _SCALARS = {"float": "float", "int": "int", "uint": "uint", "bool": "bool"}
 _KINDS = {"vec": "float", "ivec": "int", "uvec": "uint", "bvec": "bool"}
@@ -27,7 +28,8 @@ _KINDS = {"vec": "float", "ivec": "int", "uvec": "uint", "bvec": "bool"}
 class Variable:
     """One declared variable, or one member of an interface block.
 
-    array: its length, 0 where it is none. block, instance: names of the interface block it is in, "" for none.
+    array: its length, 0 where it is none. auxiliary: centroid, sample or "".
+    block, instance: names of the interface block it is in, "" for none.
     marks: (start, end) of the qualifiers in the text, which a global variable may not have.
     """
 
@@ -36,6 +38,7 @@ class Variable:
     storage: str
     array: int = 0
     interpolation: str = "smooth"
+    auxiliary: str = ""
     location: int = -1
     block: str = ""
     instance: str = ""
@@ -66,13 +69,15 @@ class Slot:
     """Up to four components that travel together: one texel of a table of vertices.
 
     expression: the part of the variable (a whole vector, a column of a matrix, an element of an array).
-    kind: float, int or uint. count: components. interpolation: smooth, flat or noperspective.
+    kind: float, int or uint. count: components. interpolation: smooth, flat or noperspective. centroid: taken where the
+    primitive covers the pixel.
     """
 
     expression: str
     kind: str
     count: int
     interpolation: str
+    centroid: bool = False
 
 
 @dataclass
@@ -94,7 +99,8 @@ class Interface:
 
     def slots(self, variable: Variable) -> Iterator[Slot]:
         """The texels that a variable takes, in the order in which transform feedback writes it."""
-        yield from self._slots(variable.expression, variable.type, variable.array, variable.interpolation)
+        for slot in self._slots(variable.expression, variable.type, variable.array, variable.interpolation):
+            yield replace(slot, centroid=variable.auxiliary == "centroid")
 
     def _slots(self, expression: str, kind: str, array: int, interpolation: str) -> Iterator[Slot]:
         if array:
@@ -289,6 +295,8 @@ def _qualified(head: list[Token]) -> tuple[dict[str, str], list[tuple[int, int]]
             found["storage"] = word
         elif word in _INTERPOLATION:
             found["interpolation"] = word
+        elif word in _AUXILIARY:
+            found["auxiliary"] = word
         elif word == "const":
             found["const"] = word
         if word not in _PRECISION and word != "const":
@@ -310,6 +318,7 @@ def _statement(head: list[Token], found: Interface, sizes: dict[str, str], clean
         qualifiers["storage"],
         0,
         qualifiers.get("interpolation", "smooth"),
+        qualifiers.get("auxiliary", ""),
         location,
         "",
         "",
@@ -356,6 +365,7 @@ def _members(tokens: list[Token], sizes: dict[str, str], clean: str) -> list[Var
                     "",
                     0,
                     qualifiers.get("interpolation", ""),
+                    qualifiers.get("auxiliary", ""),
                     -1,
                     "",
                     "",
@@ -379,9 +389,9 @@ def _block(
     storage = qualifiers.get("storage", "")
     for member in _members(tokens[i + 1 : close], sizes, clean):
         interpolation = member.interpolation or qualifiers.get("interpolation", "smooth")
-        found.variables.append(
-            replace(member, storage=storage, interpolation=interpolation, block=name, instance=instance)
-        )
+        auxiliary = member.auxiliary or qualifiers.get("auxiliary", "")
+        member = replace(member, interpolation=interpolation, auxiliary=auxiliary)
+        found.variables.append(replace(member, storage=storage, block=name, instance=instance))
     # The head up to and with the brace, and the end from the closing brace to the semicolon.
     last = tokens[end][2] if end < len(tokens) else tokens[-1][2]
     found.blocks.append((name, storage, (head[0][1], tokens[i][2]), (tokens[close][1], last)))

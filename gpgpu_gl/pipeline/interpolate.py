@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gpgpu_gl.dtypes import float32
 from gpgpu_gl.pipeline.assemble import Primitives
 from gpgpu_gl.pipeline.glsl import INTERPOLATIONS, Slot
+from gpgpu_gl.pipeline.probe import Profile
 from gpgpu_gl.pipeline.quads import Quads
 from gpgpu_gl.pipeline.setup import Planes
 from gpgpu_gl.pipeline.stage import make, run
@@ -31,10 +33,12 @@ def interpolate(
     slots: Sequence[Slot],
     planes: Planes,
     points: bool,
+    profile: Profile,
 ) -> Tensor:
     """(fragments, 4 * slots): the inputs of the packed fragments, counted row by row.
 
-    values: (vertices, 4 * slots) what the vertices wrote, floats or int32.
+    values: (vertices, 4 * slots) what the vertices wrote, floats or int32. With several samples centroid inputs are taken
+    at the first sample that is covered, where not all are.
     """
     modes = ", ".join("1" if points else str(INTERPOLATIONS[slot.interpolation]) for slot in slots)
     inputs = {
@@ -42,5 +46,10 @@ def interpolate(
     }  # fmt: skip
     defines: dict[str, str | int] = {"SLOTS": len(slots), "MODES": modes, "INTEGERS": int(values.dtype.kind == "i")}
     shape = (quads.shape[0] * quads.shape[1], 4 * len(slots))
-    sizes = {"count": len(quads), "columns": quads.columns}
-    return make("pipeline_interpolate", inputs, shape, values.dtype, defines, **sizes)
+    uniforms: dict[str, Any] = {"count": len(quads), "columns": quads.columns}
+    if quads.samples > 1 and any(slot.centroid for slot in slots):
+        defines |= {"CENTROID": 1, "CENTRE_W": int(profile.centre_w)}
+        defines["CENTROIDS"] = ", ".join(str(int(slot.centroid)) for slot in slots)
+        inputs |= {"coverage": quads.coverage, "anchors": planes.anchors}
+        uniforms["places"] = [(x - 0.5, y - 0.5) for x, y in profile.samples]
+    return make("pipeline_interpolate", inputs, shape, values.dtype, defines, **uniforms)

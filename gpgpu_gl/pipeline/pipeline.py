@@ -198,7 +198,7 @@ class Pipeline:
             ("em_int_slots", self.link.ints, vertices.int_table),
         ):
             if values is not None:
-                inputs[name] = interpolate(quads, weights, primitives, values, slots, trace.planes, points)
+                inputs[name] = interpolate(quads, weights, primitives, values, slots, trace.planes, points, trace.profile)
         trace.slots = inputs
         program = self._program("counted" if trace.counted else "fragment")
         cover = self.device.ctx.vertex_array(program, [])

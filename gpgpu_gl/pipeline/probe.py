@@ -27,7 +27,8 @@ class Profile:
     away from the centre of the first pixel. drops_lines: whether multisample lines are left out that are so short that
     the box around them holds no pixel's lower left corner, which OpenGL does not ask for. lines_ahead, points_ahead: whether
     with several samples lines take inputs and depth, and points gl_PointCoord, half a pixel right of and above the pixel's
-    centre, which OpenGL does not ask for either.
+    centre, which OpenGL does not ask for either. centre_w: whether centroid inputs in perspective are divided by 1/w at the
+    pixel's centre, not where they are taken.
     ties_turn: whether the upper left clip origin turns bottom and top. fixed_blends: whether 8-bit targets are blended in
     fixed point, each product of a colour and its factor rounded to 8 bits.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
@@ -43,6 +44,7 @@ class Profile:
     drops_lines: bool = True
     lines_ahead: bool = True
     points_ahead: bool = True
+    centre_w: bool = True
     ties_turn: bool = True
     fixed_blends: bool = True
     known: bool = True
@@ -95,12 +97,12 @@ def _probe(which: Device) -> Profile:
             turn = which.version_code < 450 or _turns(draw, bottom)
             fixed = _blends_in_fixed_point(draw)
             known = left != right and bottom != top and bool(near) == right and bool(far)
-            samples, drops, lines, points = Profile.samples, False, False, False
+            samples, several = Profile.samples, (False, False, False, False)
             if which.info.get("GL_MAX_SAMPLES", 1) >= 4:
-                samples, drops, lines, points = _multisampled(draw)
+                samples, several = _multisampled(draw)
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, cuts, exact, even, drops, lines, points, turn, fixed, known)
+    return Profile(bits, left, bottom, samples, cuts, exact, even, *several, turn, fixed, known)
 
 
 def _turns(draw: _Canvas, bottom: bool) -> bool:
@@ -128,9 +130,8 @@ def _blends_in_fixed_point(draw: _Canvas) -> bool:
     return bool(held == 136)
 
 
-def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool, bool, bool]:
-    """The positions of four samples, whether a short line between pixels' corners is left out, and whether lines and
-    points take their values half a pixel ahead."""
+def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], tuple[bool, bool, bool, bool]]:
+    """The positions of four samples; drops_lines, lines_ahead, points_ahead, centre_w."""
     gl = raw()
     render = draw.ctx.framebuffer([draw.ctx.renderbuffer((_SIDE, _SIDE), 4, samples=4, dtype="f4")])
     render.use()
@@ -145,10 +146,16 @@ def _multisampled(draw: _Canvas) -> tuple[tuple[tuple[float, float], ...], bool,
     line = bool(draw.seen[8, 8, 1] > 0.5 + 0.25 * (8.75 - 8) / 8)
     draw([[8.5, 8.5]], moderngl.POINTS, onto=render)
     point = bool(draw.seen[8, 8, 2] > 0.75)
+    # A triangle whose hypotenuse cuts pixel (8, 7); its w grows with x, and the input is w itself.
+    draw([[2.0, 2.0], [14.0, 2.0], [2.0, 14.0]], onto=render, lean=0.5)
+    inverse_w = lambda x: 1.6 - (1.6 - 1 / 1.375) * (x - 2) / 12  # noqa: E731
+    taken = draw.seen[7, 8, 3] / max(draw.seen[7, 8, 0], 0.25)
+    there = 8 + next((x for x, y in found if x + y < 1), 0.5)
+    centre_w = bool(abs(1 / inverse_w(8.5) - taken) < abs(1 / inverse_w(there) - taken))
     draw.target.use()
     render.color_attachments[0].release()
     render.release()
-    return tuple(found), drops, line, point
+    return tuple(found), (drops, line, point, centre_w)
 
 
 class _Canvas:
@@ -170,8 +177,12 @@ class _Canvas:
         viewport: tuple[int, int, int, int] = (0, 0, _SIDE, _SIDE),
         onto: moderngl.Framebuffer | None = None,
         clear: float = 0.0,
+        lean: float = 0.0,
     ) -> np.ndarray:
-        """(16, 16) bool: which pixels a list of corners, given in pixels, covers; onto: another target, cleared to a value."""
+        """(16, 16) bool: which pixels a list of corners, given in pixels, covers; onto: another target, cleared to a value.
+
+        lean: w is 1 + lean * x, x from -1 to 1.
+        """
         place, half = np.array(viewport[:2], np.float32), np.array(viewport[2:], np.float32) / 2
         ndc = ((np.array(window, np.float32) - place) / half - 1).astype(np.float32)
         buffer = self.ctx.buffer(ndc.tobytes())
@@ -180,13 +191,14 @@ class _Canvas:
         target.use()
         target.clear(clear, clear, clear, clear)
         self.ctx.viewport = viewport
+        self.program["lean"] = lean
         vao.render(mode)
         if onto is not None:
             self.ctx.copy_framebuffer(self.target, onto)
         vao.release()
         buffer.release()
         read = self.target.read(components=4, dtype="f4")
-        self.seen = np.frombuffer(read, np.float32).reshape(_SIDE, _SIDE, 4)  # 1, depth, gl_PointCoord.x where covered
+        self.seen = np.frombuffer(read, np.float32).reshape(_SIDE, _SIDE, 4)  # 1, depth, gl_PointCoord.x, w
         return self.seen[..., 0] > 0
 
     def release(self) -> None:

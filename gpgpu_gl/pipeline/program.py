@@ -9,7 +9,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from gpgpu_gl.errors import GpgpuError, ShaderError, ShapeError
+from gpgpu_gl.errors import DTypeError, GpgpuError, ShaderError, ShapeError
 from gpgpu_gl.gl.raw import raw
 from gpgpu_gl.gl.source import Source, explain
 from gpgpu_gl.pipeline.texture import Bound, Texture
@@ -109,6 +109,11 @@ class Uniforms:
     def _texture(self, name: str, unit: int) -> None:
         if name not in self.bound:
             value = self.values.get(name)
+            if value is None:  # an array of samplers may be given as a list
+                root, _, number = name.removesuffix("]").partition("[")
+                listed = self.values.get(root)
+                if number and isinstance(listed, (list, tuple)) and int(number) < len(listed):
+                    value = listed[int(number)]
             if value is None:
                 raise GpgpuError(f"sampler {name} has no texture; give uniforms={{{name!r}: Texture(image)}}")
             texture = value if isinstance(value, Texture) else Texture(value)
@@ -172,6 +177,10 @@ def _elements(name: str, value: Any, kind: int, length: int) -> np.ndarray:
     value[row][column]."""
     data = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
     dtype = np.int32 if kind in _INTEGERS | _BOOLS else np.uint32 if kind in _UNSIGNED else np.float32
+    if data.dtype.kind not in "fiub":
+        raise DTypeError(f"uniform {name} holds numbers; the value is {value!r}")
+    if kind in _INTEGERS | _UNSIGNED and not np.array_equal(data, np.trunc(data)):
+        raise DTypeError(f"uniform {name} is an integer in the shader; the value is {value!r}")
     data = data.astype(dtype)
     if kind in _MATRICES:
         columns, rows = _MATRICES[kind]

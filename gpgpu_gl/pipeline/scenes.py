@@ -256,6 +256,12 @@ def _outputs() -> Iterator[Scene]:
         "multisample with stencil",
         {"samples": 4, "depth_test": "greater", "clear_depth": 0.0, "stencil": Stencil(depth_fail="incr")},
     )
+    centroid = Draw("scenes/centroid.vert", "scenes/centroid.frag", {"samples": 4}, {"attributes": soup(5)})
+    yield Scene("multisample with centroid inputs", (centroid,))
+    lines = {"mode": "lines", "samples": 4, "depth_test": "less"}
+    yield Scene("multisample lines", (Draw("scenes/color.vert", "scenes/color.frag", lines, {"attributes": soup(3, 6)}),))
+    points = {"mode": "points", "point_size": None, "samples": 4, "depth_test": "less"}
+    yield Scene("multisample points", (Draw("scenes/point.vert", "scenes/point.frag", points, {"attributes": soup(8, 12)}),))
 
 
 def _textures() -> Iterator[Scene]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field, fields
 
 from gpgpu_gl.errors import GpgpuError, ShapeError
@@ -175,9 +176,9 @@ class State:
 def check_size(size: tuple[int, int]) -> tuple[int, int]:
     """(width, height) of the targets. Raises ShapeError for sides that are no positive integers or too large."""
     try:
-        width, height = (int(side) for side in size)
+        width, height = (operator.index(side) for side in size)
     except (TypeError, ValueError):
-        raise ShapeError(f"size is {size!r}; give (width, height) in pixels") from None
+        raise ShapeError(f"size is {size!r}; give (width, height) in whole pixels") from None
     if not (0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE and width * height <= MOST_PIXELS):
         raise ShapeError(
             f"a target of {width} x {height} pixels cannot be emulated; sides go from 1 to {LARGEST_SIDE}, "

@@ -144,6 +144,12 @@ def check_supported(fragment: Shader) -> None:
     for word in _UNSUPPORTED:
         if word in fragment.interface.words:
             raise GpgpuError(f"{fragment.file}: {word} is not emulated")
+    for variable in fragment.interface.of("in"):
+        if variable.auxiliary == "sample":
+            raise GpgpuError(
+                f"{fragment.file}:{variable.line}: {variable.key} is a sample input, and sample shading is not emulated; "
+                "use centroid, or nothing"
+            )
 
 
 def body(fragment: Shader) -> str:
