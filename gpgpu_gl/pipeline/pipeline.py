@@ -73,7 +73,7 @@ class Pipeline:
             ctx = self.device.ctx
             points = self.state.primitive == "points"
             if name == "vertex":
-                captured = varyings(self.vertex, self.link, self.state.clip_distances)
+                captured = varyings(self.vertex, self.link)
                 made = build(ctx, {"vertex": self.vertex.source()}, varyings=captured)
             elif name in ("fragment", "counted"):
                 dialect = "es300" if self.fragment.interface.es else "330"
@@ -144,12 +144,13 @@ class Pipeline:
                 program = self._program("vertex")
                 bound.apply(program)
                 fetched = fetch(program, state, attributes, indices, instances, instance_attributes, count)
-                vertices = shade_vertices(
-                    self.device.ctx, program, self.vertex, self.link, fetched, state.clip_distances
-                )
+                planes = state.clip_distances
+                if profile.clips_unasked and "gl_ClipDistance" in self.vertex.interface.words:
+                    planes = 8  # those that the shader does not write cut nothing
+                vertices = shade_vertices(self.device.ctx, program, self.vertex, self.link, fetched, planes)
                 bound.unbind()
                 assembled = assemble(fetched, state)
-                clipped = clip(vertices, assembled, state, self.link.floats)
+                clipped = clip(vertices, assembled, replace(state, clip_distances=planes), self.link.floats)
                 ndc = divide(clipped.vertices.positions)
                 window = viewport(ndc, state, size)
                 trace = Trace(self, size, profile, fetched, vertices, assembled, clipped, ndc, window)

@@ -29,6 +29,7 @@ class Profile:
     with several samples lines take inputs and depth, and points gl_PointCoord, half a pixel right of and above the pixel's
     centre, which OpenGL does not ask for either. centre_w: whether centroid inputs in perspective are divided by 1/w at the
     pixel's centre, not where they are taken.
+    clips_unasked: whether gl_ClipDistance cuts where the vertex shader writes it though no distance is enabled.
     ties_turn: whether the upper left clip origin turns bottom and top. fixed_blends: whether 8-bit targets are blended in
     fixed point, each product of a colour and its factor rounded to 8 bits.
     known: whether the drawn test pictures were as this model says; if not, differences are counted, not explained.
@@ -45,6 +46,7 @@ class Profile:
     lines_ahead: bool = True
     points_ahead: bool = True
     centre_w: bool = True
+    clips_unasked: bool = True
     ties_turn: bool = True
     fixed_blends: bool = True
     known: bool = True
@@ -96,13 +98,14 @@ def _probe(which: Device) -> Profile:
             even = not (bottom and draw([[3.3, above], [12.7, above]], moderngl.LINES)[8, 8])
             turn = which.version_code < 450 or _turns(draw, bottom)
             fixed = _blends_in_fixed_point(draw)
+            unasked = _clips_unasked(draw)
             known = left != right and bottom != top and bool(near) == right and bool(far)
             samples, several = Profile.samples, (False, False, False, False)
             if which.info.get("GL_MAX_SAMPLES", 1) >= 4:
                 samples, several = _multisampled(draw)
         finally:
             draw.release()
-    return Profile(bits, left, bottom, samples, cuts, exact, even, *several, turn, fixed, known)
+    return Profile(bits, left, bottom, samples, cuts, exact, even, *several, unasked, turn, fixed, known)
 
 
 def _turns(draw: _Canvas, bottom: bool) -> bool:
@@ -111,6 +114,15 @@ def _turns(draw: _Canvas, bottom: bool) -> bool:
     turned = draw([[2.5, 2.5], [6.5, 2.5], [6.5, 6.5], [2.5, 2.5], [6.5, 6.5], [2.5, 6.5]])  # its rows are 9.5 to 13.5
     gl.glClipControl(gl.GL_LOWER_LEFT, gl.GL_NEGATIVE_ONE_TO_ONE)
     return bool(turned[9, 4]) != bottom
+
+
+def _clips_unasked(draw: _Canvas) -> bool:
+    usual, draw.program = draw.program, draw.compile({"CLIPS": 1})
+    whole = draw([[0, 0], [32, 0], [0, 32]])
+    raw().glUseProgram(0)
+    draw.program.release()
+    draw.program = usual
+    return not whole[8, 2]
 
 
 def _blends_in_fixed_point(draw: _Canvas) -> bool:
@@ -163,12 +175,13 @@ class _Canvas:
 
     def __init__(self, ctx: moderngl.Context) -> None:
         self.ctx = ctx
-        self.program = ctx.program(
-            vertex_shader=source.load("pipeline/probe.vert").text,
-            fragment_shader=source.load("pipeline/probe.frag").text,
-        )
+        self.program = self.compile({})
         self.texture = ctx.texture((_SIDE, _SIDE), 4, dtype="f4")
         self.target = ctx.framebuffer([self.texture])
+
+    def compile(self, defines: dict[str, str | int | float]) -> moderngl.Program:
+        vertex, fragment = (source.load(f"pipeline/probe.{stage}", defines) for stage in ("vert", "frag"))
+        return self.ctx.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
 
     def __call__(
         self,

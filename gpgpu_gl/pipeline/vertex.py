@@ -55,12 +55,12 @@ def _slots(table: Tensor | None, rows: int, dtype: type) -> np.ndarray:
     return np.zeros((rows, 0, 4), dtype) if table is None else table.numpy().reshape(rows, -1, 4)
 
 
-def varyings(vertex: Shader, link: Link, clip_distances: int) -> list[str]:
+def varyings(vertex: Shader, link: Link) -> list[str]:
     """The names that transform feedback captures, in order."""
     words = vertex.interface.words
     names = ["gl_Position"]
     names += ["gl_PointSize"] if "gl_PointSize" in words else []
-    names += ["gl_ClipDistance"] if clip_distances and "gl_ClipDistance" in words else []
+    names += ["gl_ClipDistance"] if "gl_ClipDistance" in words else []
     return names + [v.feedback for v in link.captured]
 
 
@@ -69,7 +69,7 @@ def shade_vertices(
 ) -> Vertices:
     """Runs the vertex shader once for each vertex of each instance: vertex v of instance i is row i * count + v."""
     total = fetched.count * fetched.instances
-    names = varyings(vertex, link, clip_distances)
+    names = varyings(vertex, link)
     planes = program["gl_ClipDistance"].array_length if "gl_ClipDistance" in names else 0
     sized = "gl_PointSize" in names
     at = 4 + sized + planes
