@@ -118,11 +118,12 @@ def _turns(draw: _Canvas, bottom: bool) -> bool:
 
 def _clips_unasked(draw: _Canvas) -> bool:
     usual, draw.program = draw.program, draw.compile({"CLIPS": 1})
-    whole = draw([[0, 0], [32, 0], [0, 32]])
-    raw().glUseProgram(0)
-    draw.program.release()
-    draw.program = usual
-    return not whole[8, 2]
+    try:
+        return not draw([[0, 0], [32, 0], [0, 32]])[8, 2]
+    finally:
+        raw().glUseProgram(0)
+        draw.program.release()
+        draw.program = usual
 
 
 def _blends_in_fixed_point(draw: _Canvas) -> bool:
