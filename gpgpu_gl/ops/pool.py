@@ -15,7 +15,7 @@ from gpgpu_gl.ops.elementwise import astype
 from gpgpu_gl.ops.window import LONGEST_LOOP, Geometry, Pair, check_images, geometry, pair
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
-LARGEST_TILE = 64  # texels that one invocation writes
+WORK_GROUP = 32  # invocations, at least, of a pass that takes whole windows
 # A window's sides along an axis where it has a single pixel.
 _NOTHING = {"window": 1, "stride": 1, "border": 0, "end": 0}
 LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
@@ -42,10 +42,10 @@ def _pool(
     view, tile = None, (1, 1)
     channels = first.layout.columns
     if kernel == "max_pool2d_disjoint_vjp" and device().path == "compute" and _covers(geo, channels):
-        # A whole window an invocation: each of its pixels is fetched once instead of once for each of them.
-        found["CHANNELS"] = channels
-        view = (shape[0] * geo.result[0], geo.window[0], geo.image[1] * channels)
-        tile = (geo.window[0], geo.window[1] * channels)
+        # A texel of channels of a whole window an invocation: its pixels are fetched once instead of once for each of them.
+        found["APART"] = channels
+        view = (1, shape[0] * geo.image[0], geo.image[1] * channels)
+        tile = geo.window
     # A comparison or addition for each element of each window.
     flop = float(math.prod((shape[0], *geo.result, *geo.window, shape[3])))
     engine().run(Pass(kernel, inputs, (out.operand,), found, geo.uniforms, view, tile, flop=flop))
@@ -53,9 +53,9 @@ def _pool(
 
 
 def _covers(geo: Geometry, channels: int) -> bool:
-    """Whether windows cover the image, and one with all its channels is small enough for an invocation."""
+    """Whether windows cover the image, and all channels of one find room in a work group."""
     whole = all(n == k * o for n, k, o in zip(geo.image, geo.window, geo.result, strict=True))
-    return whole and math.prod(geo.window) * channels <= LARGEST_TILE
+    return whole
 
 
 def _disjoint(geo: Geometry, tensors: dict[str, Tensor]) -> bool:

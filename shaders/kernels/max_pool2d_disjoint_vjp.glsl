@@ -1,15 +1,13 @@
 // max_pool2d_vjp.glsl for disjoint windows of KY x KX pixels without padding, whose addresses need few divisions.
 //
 // Inputs: g (N, OH, OW, C), the gradient of the result; x (N, H, W, C). Output: (N, H, W, C).
-// As a point kernel it finds the window of its texel. As a tile kernel it takes a whole window, with all its channels
-// (CHANNELS texels), so that each pixel is fetched once; the windows then cover the image, and the output is seen as
-// (N * OH, KY, W * CHANNELS).
+// As a point kernel it finds the window of its texel. As a tile kernel it takes one texel of channels of a whole window, so
+// that each pixel is fetched once; the windows then cover the image, the output is seen as (1, N * H, W * APART) in texels,
+// and the KX columns of a tile lie APART apart.
 // Uniforms: as in lib/window.glsl. The rows of an image lie whole in lines of x's texture.
 #include "lib/disjoint.glsl"
 #include "lib/numeric.glsl"
 #include "lib/window.glsl"
-
-#default CHANNELS 1
 
 uniform g_SAMPLER g;
 uniform ivec4 g_layout;
@@ -68,26 +66,22 @@ void point(ivec2 p) {
 }
 #else
 void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
-  int row_texels = view.z;
-  ivec2 q0 = address(x_layout, group * KY * row_texels + column);
+  int row_texels = view.z, window = column / (KX * APART);
+  ivec2 q0 = address(x_layout, row * row_texels + column);
 #unroll y 1 KY
   ivec2 q$y = below(q$(y-1), x_layout, row_texels);
 #endunroll
-  ivec2 at = address(g_layout, group * (row_texels / KX) + column / KX);
-#unroll c 0 CHANNELS
-  {
-    ivec4 chosen = largest(
+  ivec4 chosen = largest(
 #unroll y 0 KY
-      q$y + ivec2($c, 0),
+    q$y,
 #endunroll
-      CHANNELS);
-    vec4 v = fetch(g, at + ivec2($c, 0));
+    APART);
+  int outer = row / KY * (row_texels / KX) + window * APART;
+  vec4 v = fetch(g, address(g_layout, outer + column - window * (KX * APART)));
 #unroll y 0 KY
 #unroll x 0 KX
-    acc[$y * COLS + $x * CHANNELS + $c] = keep(v, equal(chosen, ivec4($(y*KX+x))));
+  acc[$y * COLS + $x] = keep(v, equal(chosen, ivec4($(y*KX+x))));
 #endunroll
-#endunroll
-  }
 #endunroll
 }
 #endif

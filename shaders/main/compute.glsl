@@ -87,7 +87,7 @@ ivec3 own_cell() {
   return corner + ivec3(0, int(gl_LocalInvocationID.y) * ROWS, gl_LocalInvocationID.x);
 }
 #else
-#define COLUMN_STEP 1
+#define COLUMN_STEP APART
 ivec3 own_cell() { return cell(int(gl_GlobalInvocationID.y) * grid_width + int(gl_GlobalInvocationID.x)); }
 #endif
 
