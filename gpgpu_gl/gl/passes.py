@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MOST_ATTACHMENTS = 8  # colour attachments that every OpenGL 3.3 device has
 MOST_ACROSS = 32768  # work groups in one dimension; OpenGL promises 65,535
 LOCAL = (32, 1)  # work group of a compute pass
+LEAST_LOOPED = 4  # rows of a tile that a processor writes in a loop
 
 _FETCH, _IMAGE = moderngl.TEXTURE_FETCH_BARRIER_BIT, moderngl.SHADER_IMAGE_ACCESS_BARRIER_BIT
 
@@ -225,6 +226,7 @@ class Engine:
                 defines["BLOCKED"] = 1
             if p.view is not None:
                 defines["FOLDED"] = int(out.width % p.view[2] != 0)
+                defines["LOOPED"] = int(self.device.software and p.tile[0] >= LEAST_LOOPED)
         program = self.programs.get(p.kernel, tuple(sorted(defines.items())), path)
         for unit, name in enumerate(inputs):
             program.bind(name, unit)

@@ -4,6 +4,8 @@
 //          oN_HALF where output N has half precision: it is rounded, not cut
 //          BLOCKED 1: neighbouring tiles belong to one work group, LOCAL_Y blocks of rows by LOCAL_X of columns, the columns
 //                  of one tile being LOCAL_X apart, so that neighbours read and write neighbours
+//          LOOPED  1: a column of a tile is written in a loop. On a processor that is less code, which compiles sooner and
+//                  runs as fast; on a GPU the sums would leave their registers.
 
 #require OUTPUTS  outputs of a point kernel, 0 for a tile kernel
 #require KERNEL   the kernel's file
@@ -11,6 +13,7 @@
 #require LOCAL_Y
 #default FOLDED 0
 #default BLOCKED 0
+#default LOOPED 0
 #include "lib/tensor.glsl"
 #include "lib/tile.glsl"
 #include "lib/half.glsl"
@@ -91,6 +94,12 @@ ivec3 own_cell() {
 ivec3 own_cell() { return cell(int(gl_GlobalInvocationID.y) * grid_width + int(gl_GlobalInvocationID.x)); }
 #endif
 
+// The address of the texel one row of the view on: a step is far cheaper than one more division.
+ivec2 next_row(ivec2 p) {
+  p.x += view.z;
+  return p.x >= o_layout.x ? ivec2(p.x - o_layout.x, p.y + 1) : p;
+}
+
 void main() {
   ivec3 at = own_cell();
   // Beyond the last cell: computed like the last and not stored, which costs no mask in the kernel.
@@ -100,10 +109,33 @@ void main() {
   tile(at.x, at.y, at.z, acc);
   int t0 = (at.x * view.y + at.y) * view.z + at.z;
   ivec2 p0 = address(o_layout, t0);
+#if LOOPED
+  int rows = stored ? min(ROWS, view.y - at.y) : 0;
+#unroll j 0 COLS
+  if (at.z + $j * COLUMN_STEP < view.z) {
+    HOLD(at.z + $j * COLUMN_STEP);
+    int t = t0 + $j * COLUMN_STEP;
+    ivec2 p = p0;
+    for (int i = 0; i < rows; i++) {
+      o0_TEXEL value = acc[$j];
+#unroll k 1 ROWS
+      if (i == $k) value = acc[$(k*COLS+j)];
+#endunroll
+#if FOLDED
+      ivec2 q = address(o_layout, t);
+#else
+      ivec2 q = p + ivec2($j * COLUMN_STEP, 0);
+#endif
+      MAIN_STORE(image0, q, FINAL(q, t, value));
+      t += view.z;
+      p = next_row(p);
+    }
+  }
+#endunroll
+#else
 #unroll i 1 ROWS
   int t$i = t$(i-1) + view.z;
-  ivec2 p$i = p$(i-1) + ivec2(view.z, 0);  // a step to the next row is far cheaper than one more division
-  if (p$i.x >= o_layout.x) p$i = ivec2(p$i.x - o_layout.x, p$i.y + 1);
+  ivec2 p$i = next_row(p$(i-1));
 #endunroll
 #unroll j 0 COLS
   if (stored && at.z + $j * COLUMN_STEP < view.z) {
@@ -117,6 +149,7 @@ void main() {
 #endunroll
   }
 #endunroll
+#endif
 #if COUNTED
   write_count();
 #endif
