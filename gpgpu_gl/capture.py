@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ from gpgpu_gl.gl.passes import Command, Engine, Pass
 from gpgpu_gl.gl.plan import Plan
 from gpgpu_gl.gl.pool import Storage
 from gpgpu_gl.gl.recorder import Recorder
-from gpgpu_gl.tensor import Tensor, engine, tensor, watched
+from gpgpu_gl.layout import Layout
+from gpgpu_gl.tensor import Tensor, engine, reads_noted, tensor, watched
 
 Key = tuple[Any, ...]
 
@@ -24,7 +26,9 @@ def compile(function: Callable[..., Any]) -> Compiled:  # noqa: A001
 
     Arguments are tensors (NumPy arrays are uploaded) and hashable settings; a new shape, dtype or setting records
     anew. Tensors that the function replaces (parameters, optimiser state, gradients) are updated by a replay as by a
-    call. What else Python does inside happens only when it is recorded. Results equal those of a call within 1e-6.
+    call, and those from outside that it only reads are read as they are then. What else Python does inside happens only
+    when it is recorded. A tensor that is an argument is that argument wherever the function uses it. Results equal those of
+    a call within 1e-6.
     Raises CaptureError where the function reads a value in the middle.
     """
     return Compiled(function)
@@ -54,7 +58,7 @@ class Compiled:
         except TypeError:
             raise DTypeError("arguments of a compiled function must be tensors, arrays or hashable settings") from None
         for found in known:
-            if found.applies():
+            if found.applies(inputs):
                 return found.replay(inputs)
         made = Recording(current)
         result = made.record(self.function, [a if t is None else t for a, t in zip(args, tensors, strict=True)], inputs)
@@ -90,8 +94,9 @@ class Recording:
         self.passes: list[Step] = []
         self.commands: list[Command | Callable[[], Any]] = []
         self.inputs: list[_Slot] = []
+        self.reads: list[tuple[weakref.ref[Tensor], _Slot, Layout]] = []  # tensors from outside, and where they lay
         self.states: list[tuple[Tensor, _Slot, _Slot]] = []  # tensor, storage before the call, storage after it
-        self.outputs: list[tuple[Tensor, _Slot | int | None]] = []  # None: a tensor that the call did not compute
+        self.outputs: list[tuple[Tensor, _Slot | int]] = []  # the number of an input that is returned as it is
         self.written: list[_Slot] = []
         self.structure: Any = None
         self.grads: list[tuple[Tensor, Tensor, _Slot | None]] = []  # tensor, its gradient, where that is written
@@ -99,9 +104,20 @@ class Recording:
         self.accumulated: list[tuple[Tensor, Tensor]] = []
         self._memory: dict[str, int] = {}
 
-    def applies(self) -> bool:
-        """Whether gradients stand as they stood when this was recorded: a call would take the same passes."""
-        return all(t.grad is None for t in self.fresh) and all(t.grad is g for t, g in self.accumulated)
+    def applies(self, inputs: list[Tensor]) -> bool:
+        """Whether a call would take the same passes: gradients stand as they stood when this was recorded, and tensors that
+        lay in one texture still do, each laid out as it was."""
+        if any(t.grad is not None for t in self.fresh) or any(t.grad is not g for t, g in self.accumulated):
+            return False
+        found: dict[_Slot, Storage] = {}
+        for slot, t in zip(self.inputs, inputs, strict=True):
+            if found.setdefault(slot, t.storage) is not t.storage:
+                return False
+        for tensor_of, slot, lay in self.reads:
+            t = tensor_of()
+            if t is not None and (found.setdefault(slot, t.storage) is not t.storage or t.layout != lay):
+                return False
+        return True
 
     # --- recording ------------------------------------------------------------------------------
 
@@ -116,13 +132,16 @@ class Recording:
         try:
             if outer is not None:
                 outer.refuse("calling another compiled function")
-            with watched() as alive:
+            with watched() as alive, reads_noted(recorder):
                 result = function(*args)
                 outputs, self.structure = _flatten(result)
                 for t in outputs:
                     _ = t.storage
                     t.node = None  # a replay's results have no graph either
-            held = {t._storage for t in alive() if t._storage is not None}
+            inside = alive()
+            held = {t._storage for t in inside if t._storage is not None}
+            for t in (*inputs, *inside):  # what is made inside, such as a view of a tensor from outside, each call makes anew
+                recorder.reads.pop(id(t), None)
             self.engine.recorder = None
             with self.engine.device.hosted_state():
                 self._prepare(recorder, inputs, outputs, held)
@@ -149,11 +168,11 @@ class Recording:
             return slots.setdefault(storage, _Slot(storage))
 
         self.inputs = [slot(t.storage) for t in inputs]
+        self.reads = [(weakref.ref(t), slot(storage), lay) for t, storage, lay in recorder.reads.values()]
         self.states = [(t, slot(before), slot(t.storage)) for t, before in finals]
         for t in outputs:
             same = next((i for i, given in enumerate(inputs) if given.storage is t.storage), None)
-            made = slot(t.storage) if t.storage in recorder.made else same
-            self.outputs.append((t.detach(), made))
+            self.outputs.append((t.detach(), slot(t.storage) if same is None else same))
         for t in recorder.grads.values():
             if t.grad is not None:
                 self.grads.append((t, t.grad, slot(t.grad.storage) if t.grad.storage in recorder.made else None))
@@ -218,8 +237,9 @@ class Recording:
         current.device.check_thread()
         for slot, t in zip(self.inputs, inputs, strict=True):
             slot.bind(t.storage)
-        for t, before, _ in self.states:
-            before.bind(t.storage)
+        for tensor_of, slot, _ in self.reads:
+            if (read := tensor_of()) is not None:
+                slot.bind(read.storage)
         with current.device.hosted_state():
             for slot in self.written:
                 slot.bind(current.pool.get(*slot.storage.key))
@@ -230,9 +250,7 @@ class Recording:
             t.grad = g
             if written is not None:
                 g.exchange(written.storage)
-        found = [
-            t if slot is None else inputs[slot] if isinstance(slot, int) else t.on(slot.storage) for t, slot in self.outputs
-        ]
+        found = [inputs[slot] if isinstance(slot, int) else t.on(slot.storage) for t, slot in self.outputs]
         return _restore(self.structure, found)
 
 

@@ -19,6 +19,7 @@ from gpgpu_gl.gl.readback import Readback
 from gpgpu_gl.layout import LANES, Layout, with_width
 
 if TYPE_CHECKING:
+    from gpgpu_gl.gl.recorder import Recorder
     from gpgpu_gl.op import Node
 
 
@@ -28,6 +29,7 @@ def engine() -> Engine:
 
 
 _watch: list[list[weakref.ref[Tensor]]] = []
+_recorders: list[Recorder] = []
 
 
 @contextmanager
@@ -39,6 +41,16 @@ def watched() -> Iterator[Callable[[], list[Tensor]]]:
         yield lambda: [t for ref in made if (t := ref()) is not None]
     finally:
         _watch.remove(made)
+
+
+@contextmanager
+def reads_noted(recorder: Recorder) -> Iterator[None]:
+    """The recorder hears of each tensor whose texture is asked for inside the block."""
+    _recorders.append(recorder)
+    try:
+        yield
+    finally:
+        _recorders.remove(recorder)
 
 
 class Tensor:
@@ -89,6 +101,8 @@ class Tensor:
             if made is None:
                 raise GpgpuError("this tensor's texture has been released")
             self._storage, self._layout, self._pending = made.storage, made.layout, None
+        if _recorders:
+            _recorders[-1].note_read(self, self._storage, self._layout)
         return self._storage
 
     @property

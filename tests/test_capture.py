@@ -152,6 +152,34 @@ def test_arguments_must_be_tensors_or_hashable(path):
         run(floats(2), [1, 2])
 
 
+def test_tensors_from_outside_are_read_as_they_are_at_each_call(path):
+    w, x = gg.tensor(floats(4, 3)), floats(5, 4)
+    first = gg.compile(lambda a: (a @ w, w, gg.reshape(w, (12,))))
+    update = gg.compile(lambda g: w.replace(w - g))
+    for n in range(4):
+        product, same, view = first(x)
+        np.testing.assert_allclose(product.numpy(), x @ w.numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(same.numpy(), w.numpy())
+        np.testing.assert_array_equal(view.numpy(), w.numpy().ravel())
+        if n < 2:
+            update(floats(4, 3))
+        else:  # in a texture of another width
+            w.replace(gg.tensor(floats(3, 4, 4)).viewed((12, 4))[:4, :3])
+    assert 1 <= len(next(iter(first.recordings.values()))) <= 2
+
+
+def test_arguments_that_share_a_texture_are_told_apart_once_they_do_not(path):
+    run = gg.compile(lambda a, b: a - 2 * b)
+    x, y = gg.tensor(floats(5)), gg.tensor(floats(5))
+    for a, b in ((x, x), (x, y), (y, x), (y, y), (x, x.detach())):
+        np.testing.assert_allclose(run(a, b).numpy(), a.numpy() - 2 * b.numpy(), rtol=1e-6)
+    closed = gg.compile(lambda a: a - 2 * x)
+    alias = x.detach()
+    for a in (alias, y, alias):
+        np.testing.assert_allclose(closed(a).numpy(), a.numpy() - 2 * x.numpy(), rtol=1e-6)
+    assert [len(found) for r in (run, closed) for found in r.recordings.values()] == [2, 2]
+
+
 def test_structures_and_arguments_come_back(path):
     def f(a, scale):
         return {"twice": a * scale, "same": a, "list": [a + 1, None, 3]}

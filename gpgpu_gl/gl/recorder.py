@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpgpu_gl.errors import GpgpuError
 from gpgpu_gl.gl.pool import Storage
+from gpgpu_gl.layout import Layout
 
 if TYPE_CHECKING:
     from gpgpu_gl.gl.passes import Pass
@@ -20,7 +21,8 @@ class Recorder:
     """What one recorded call did, in order.
 
     steps: passes, and host actions (callables such as a step counter's increment) between them. made: storages that
-    were allocated while recording. replaced: for each tensor whose storage was exchanged, the storage that it had.
+    were allocated while recording. reads: tensors from outside that it used, each with the storage and the layout that
+    it had. replaced: for each tensor whose storage was exchanged, the storage that it had.
     grads: tensors whose .grad was set; fresh: those that had none before; accumulated: those that had one, with it;
     zeroed: ids of those whose .grad the call dropped first; dropped: what that was.
     """
@@ -28,6 +30,7 @@ class Recorder:
     def __init__(self) -> None:
         self.steps: list[Pass | Callable[[], Any]] = []
         self.made: set[Storage] = set()
+        self.reads: dict[int, tuple[Any, Storage, Layout]] = {}
         self.replaced: dict[int, tuple[Any, Storage]] = {}
         self.grads: dict[int, Any] = {}
         self.fresh: dict[int, Any] = {}
@@ -37,6 +40,11 @@ class Recorder:
 
     def add(self, step: Pass | Callable[[], Any]) -> None:
         self.steps.append(step)
+
+    def note_read(self, tensor: Any, storage: Storage, lay: Layout) -> None:
+        """`tensor`, which lies in `storage`, is used."""
+        if storage not in self.made:
+            self.reads.setdefault(id(tensor), (tensor, storage, lay))
 
     def note_replaced(self, tensor: Any, before: Storage) -> None:
         """`tensor` got another storage; `before` is what it had."""
