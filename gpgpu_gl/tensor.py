@@ -154,7 +154,14 @@ class Tensor:
         recorder = engine().recorder
         if recorder is not None:
             recorder.note_replaced(self, self.storage)
-        self._storage, self._layout = other.storage, other.layout
+        self._storage, self._layout, self._pending = other.storage, other.layout, None
+
+    def defer(self, values: Callable[[], Tensor]) -> None:
+        """replace(values()), once this tensor's values are asked for; at once while a call is recorded."""
+        if engine().recorder is not None:
+            self.replace(values())
+        else:
+            self._storage, self._pending = None, lambda: engine().unrecorded(values)
 
     def exchange(self, storage: Storage) -> None:
         """Lies in another texture of the same size from now on."""

@@ -7,6 +7,7 @@ import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -72,22 +73,28 @@ class Run:
     def __init__(self, config: Config, started: float | None = None) -> None:
         self.started = time.perf_counter() if started is None else started
         self.config = config
-        self.device = device(config.path)
         self.out = Path(config.out)
         self.dataset = load(config.data)
         self.history = History()
-        images = self.dataset.train_images
-        shape = images.shape[1:] if images.ndim == 4 else (*images.shape[1:], 1)
-        self.image_shape = tuple(int(side) for side in shape)
-        manual_seed(config.seed)
-        height, width, channels = self.image_shape
-        self.model = SmallCNN(height, width, channels, classes=len(self.dataset.class_names))
+        # The images are unpacked while OpenGL starts and the first programs compile.
+        with ThreadPoolExecutor(1) as beside:
+            unpacked = beside.submit(lambda: self.dataset.train_images)
+            self.device = device(config.path)
+            self.image_shape = self.dataset.image_shape
+            manual_seed(config.seed)
+            height, width, channels = self.image_shape
+            self.model = SmallCNN(height, width, channels, classes=len(self.dataset.class_names))
+            for p in self.model.parameters():
+                _ = p.storage  # computes its starting values
+            self.device.engine.ahead.get_ready()  # train_step will be recorded
+            images = unpacked.result()
         self.batches = Batches(images, self.dataset.train_labels, config.batch_size, seed=config.seed)
         total = max(config.epochs * len(self.batches), config.steps or 0)
         self.steps = config.steps or total
         self.optimizer = optim.Adam(self.model.parameters(), lr=config.lr)
         self.schedule = optim.warmup_cosine(self.optimizer, min(config.warmup, total // 2), total)
         self.compiled = compile_(self.train_step)
+        self.compiled_logits = compile_(self.logits)
         self.profile_step: int | None = None
         self.profiled: Profile | None = None
         self.step = 0
@@ -103,6 +110,11 @@ class Run:
         loss.backward()
         self.optimizer.step()
         return loss
+
+    def logits(self, images: Tensor) -> Tensor:
+        """What the network makes of images, for no gradient."""
+        with no_grad():
+            return self.model(images)
 
     def train(
         self,
@@ -182,10 +194,8 @@ class Run:
 
     def predict(self, images: np.ndarray) -> np.ndarray:
         """Logits of uint8 images, (N, classes)."""
-        parts = []
-        with no_grad():
-            for i in range(0, len(images), EVALUATION_BATCH):
-                parts.append(self.model(tensor(normalise(images[i : i + EVALUATION_BATCH]))).numpy())
+        starts = range(0, len(images), EVALUATION_BATCH)
+        parts = [self.compiled_logits(normalise(images[i : i + EVALUATION_BATCH])).numpy() for i in starts]
         return np.concatenate(parts)
 
     def evaluate(self) -> float:

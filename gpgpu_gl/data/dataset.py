@@ -60,6 +60,13 @@ class Dataset:
         return tuple(str(label) for label in range(highest + 1))
 
     @cached_property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels of the training images, from the head of their file alone."""
+        dtype, shape = idx.header(self._bytes("train-images"), self._where("train-images"))
+        self._check_images("train-images", dtype, shape)
+        return (*shape[1:3], shape[3] if len(shape) == 4 else 1)
+
+    @cached_property
     def train_labels(self) -> np.ndarray:
         return self._labels("train-labels")
 
@@ -78,7 +85,7 @@ class Dataset:
     def _labels(self, part: str) -> np.ndarray:
         labels = self._read(part)
         if labels.ndim != 1 or labels.dtype.kind not in "iu":
-            raise FileError(f"{self._where(part)}: labels are one row of integers, got {_describe(labels)}")
+            raise FileError(f"{self._where(part)}: labels are one row of integers, got {_describe(labels.dtype, labels.shape)}")
         if labels.size:
             low, high = int(labels.min()), int(labels.max())
             # without names the labels themselves say how many classes there are
@@ -89,25 +96,30 @@ class Dataset:
 
     def _images(self, part: str, labels: np.ndarray, labels_part: str) -> np.ndarray:
         images = self._read(part)
-        if images.ndim not in (3, 4) or images.dtype != np.uint8:
-            raise FileError(
-                f"{self._where(part)}: images are (count, height, width) or (count, height, width, channels) bytes, "
-                f"got {_describe(images)}"
-            )
-        if 0 in images.shape[1:]:
-            raise FileError(f"{self._where(part)}: images without pixels: {_describe(images)}")
+        self._check_images(part, images.dtype, images.shape)
         if len(images) != len(labels):
             raise FileError(
                 f"{self._where(part)}: {len(images)} images, but {len(labels)} labels in {self._where(labels_part)}"
             )
         return images
 
+    def _check_images(self, part: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        if len(shape) not in (3, 4) or dtype != np.uint8:
+            raise FileError(
+                f"{self._where(part)}: images are (count, height, width) or (count, height, width, channels) bytes, "
+                f"got {_describe(dtype, shape)}"
+            )
+        if 0 in shape[1:]:
+            raise FileError(f"{self._where(part)}: images without pixels: {_describe(dtype, shape)}")
+
     def _read(self, part: str) -> np.ndarray:
+        return idx.parse(self._bytes(part), self._where(part))
+
+    def _bytes(self, part: str) -> bytes:
         try:
-            data = self._files[part].read_bytes()
+            return self._files[part].read_bytes()
         except OSError as error:
             raise FileError(f"{self._where(part)}: cannot be read: {error.strerror or error}") from error
-        return idx.parse(data, self._where(part))
 
     def _where(self, part: str) -> str:
         return str(self._files[part])
@@ -167,5 +179,5 @@ def _find(folder: str, entries: Mapping[str, _Readable]) -> dict[str, _Readable]
     return found
 
 
-def _describe(array: np.ndarray) -> str:
-    return f"shape {array.shape} of {array.dtype.name}"
+def _describe(dtype: np.dtype, shape: tuple[int, ...]) -> str:
+    return f"shape {shape} of {dtype.name}"

@@ -32,20 +32,8 @@ def read(path: str | os.PathLike[str]) -> np.ndarray:
 
 def parse(data: bytes, name: str) -> np.ndarray:
     """The array in the bytes of an IDX file, plain or gzipped; name is what errors call the file."""
-    source = _Gzip(data, name) if data[:2] == GZIP_MAGIC else _Plain(data)
-    head = source.take(4)
-    if len(head) < 4:
-        raise FileError(f"{name}: truncated: an IDX file starts with a magic number of 4 bytes, got {len(head)}")
-    if head[:2] != b"\0\0" or head[2] not in DTYPES or not 0 < head[3] <= MAX_DIMS:
-        raise FileError(
-            f"{name}: not an IDX file: the magic number is 0x{head.hex()}, expected 0x0000TTDD with type TT one of "
-            f"{', '.join(f'{code:02x}' for code in DTYPES)} and DD dimensions, 1 to {MAX_DIMS}"
-        )
-    dtype, ndim = np.dtype(DTYPES[head[2]]), head[3]
-    sizes = source.take(4 * ndim)
-    if len(sizes) < 4 * ndim:
-        raise FileError(f"{name}: truncated: {ndim} dimensions need {4 * ndim} bytes of sizes, got {len(sizes)}")
-    shape = tuple(int(n) for n in np.frombuffer(sizes, ">u4"))
+    source = _source(data, name)
+    dtype, shape = _head(source, name)
     expected = math.prod(shape) * dtype.itemsize
     needs = f"shape {shape} of {dtype.newbyteorder('=').name} needs {expected} bytes of values"
     body = source.take(expected)
@@ -57,6 +45,33 @@ def parse(data: bytes, name: str) -> np.ndarray:
     if source.cut:
         raise FileError(f"{name}: truncated: all values are there, but the gzip checksum that ends the file is not")
     return np.frombuffer(body, dtype).astype(dtype.newbyteorder("="), copy=False).reshape(shape)
+
+
+def header(data: bytes, name: str) -> tuple[np.dtype, tuple[int, ...]]:
+    """What parse() would give: dtype, in native byte order, and shape. Unpacks a few bytes only."""
+    dtype, shape = _head(_source(data, name), name)
+    return dtype.newbyteorder("="), shape
+
+
+def _source(data: bytes, name: str) -> "_Plain | _Gzip":
+    return _Gzip(data, name) if data[:2] == GZIP_MAGIC else _Plain(data)
+
+
+def _head(source: "_Plain | _Gzip", name: str) -> tuple[np.dtype, tuple[int, ...]]:
+    """Takes the magic number and the sizes: the file's dtype and shape."""
+    head = source.take(4)
+    if len(head) < 4:
+        raise FileError(f"{name}: truncated: an IDX file starts with a magic number of 4 bytes, got {len(head)}")
+    if head[:2] != b"\0\0" or head[2] not in DTYPES or not 0 < head[3] <= MAX_DIMS:
+        raise FileError(
+            f"{name}: not an IDX file: the magic number is 0x{head.hex()}, expected 0x0000TTDD with type TT one of "
+            f"{', '.join(f'{code:02x}' for code in DTYPES)} and DD dimensions, 1 to {MAX_DIMS}"
+        )
+    ndim = head[3]
+    sizes = source.take(4 * ndim)
+    if len(sizes) < 4 * ndim:
+        raise FileError(f"{name}: truncated: {ndim} dimensions need {4 * ndim} bytes of sizes, got {len(sizes)}")
+    return np.dtype(DTYPES[head[2]]), tuple(int(n) for n in np.frombuffer(sizes, ">u4"))
 
 
 class _Plain:

@@ -171,6 +171,14 @@ class Engine:
         else:
             action()
 
+    def unrecorded(self, action: Callable[[], Any]) -> Any:
+        """What an action returns that runs its passes now, whether or not a call is recorded."""
+        recorder, self.recorder = self.recorder, None
+        try:
+            return action()
+        finally:
+            self.recorder = recorder
+
     def commands(self, p: Pass) -> list[Command]:
         """The draws or dispatches that a pass takes on the device's path, compiled and sized."""
         if self.device.path == "compute":

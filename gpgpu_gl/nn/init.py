@@ -1,5 +1,7 @@
 """Starting values of parameters, with PyTorch's names and rules. Each function fills a tensor and returns it.
 
+The values are computed when the tensor is first used, so that those that others replace, such as a layer's own, cost nothing.
+
 Fans are those of channels-last weights: linear (in, out), convolution (KH, KW, C_in / groups, C_out). The fan in is the
 product of all sides but the last, the fan out that of all but the second last.
 """
@@ -7,6 +9,7 @@ product of all sides but the last, the fan out that of all but the second last.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.ops import random
@@ -26,14 +29,14 @@ GAINS = {
 }
 
 
-def _fill(t: Tensor, values: Tensor) -> Tensor:
-    t.replace(values.astype(t.dtype))
+def _fill(t: Tensor, values: Callable[[], Tensor]) -> Tensor:
+    t.defer(lambda: values().astype(t.dtype))
     return t
 
 
 def constant_(t: Tensor, val: float) -> Tensor:
     """Fills with one number."""
-    return _fill(t, full(t.shape, val, t.dtype))
+    return _fill(t, lambda: full(t.shape, val, t.dtype))
 
 
 def zeros_(t: Tensor) -> Tensor:
@@ -48,12 +51,12 @@ def ones_(t: Tensor) -> Tensor:
 
 def uniform_(t: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Numbers evenly spread over [a, b)."""
-    return _fill(t, random.uniform(t.shape, a, b, generator)) if a < b else constant_(t, a)
+    return _fill(t, random.uniform_later(t.shape, a, b, generator)) if a < b else constant_(t, a)
 
 
 def normal_(t: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normally distributed numbers."""
-    return _fill(t, random.normal(t.shape, mean, std, generator))
+    return _fill(t, random.normal_later(t.shape, mean, std, generator))
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

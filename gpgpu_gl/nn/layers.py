@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gpgpu_gl.dtypes import float32
 from gpgpu_gl.errors import ShapeError
 from gpgpu_gl.nn import init
 from gpgpu_gl.nn.module import Module, Parameter
 from gpgpu_gl.ops.conv import conv2d
-from gpgpu_gl.ops.create import zeros
 from gpgpu_gl.ops.linear import matmul
 from gpgpu_gl.ops.pool import avg_pool2d, max_pool2d
 from gpgpu_gl.ops.random import Generator, dropout
 from gpgpu_gl.ops.shape import reshape
 from gpgpu_gl.ops.take import take
 from gpgpu_gl.ops.window import Padding, Pair
-from gpgpu_gl.tensor import Tensor
+from gpgpu_gl.tensor import Tensor, new
 
 
 def _positive(layer: str, **sizes: int) -> None:
@@ -42,8 +42,8 @@ class Linear(Module):
     def __init__(self, in_features: int, out_features: int, bias: bool = True, generator: Generator | None = None) -> None:
         _positive("Linear", in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(zeros((in_features, out_features)))
-        self.bias = Parameter(zeros(out_features)) if bias else None
+        self.weight = Parameter(new((in_features, out_features), float32))
+        self.bias = Parameter(new((out_features,), float32)) if bias else None
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: Generator | None = None) -> None:
@@ -88,8 +88,8 @@ class Conv2d(Module):
             raise ShapeError(f"Conv2d: groups={groups} must divide in_channels={in_channels} and out_channels={out_channels}")
         self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, (rows, columns)
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
-        self.weight = Parameter(zeros((rows, columns, in_channels // groups, out_channels)))
-        self.bias = Parameter(zeros(out_channels)) if bias else None
+        self.weight = Parameter(new((rows, columns, in_channels // groups, out_channels), float32))
+        self.bias = Parameter(new((out_channels,), float32)) if bias else None
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: Generator | None = None) -> None:
@@ -158,7 +158,7 @@ class Embedding(Module):
     def __init__(self, num_embeddings: int, embedding_dim: int, generator: Generator | None = None) -> None:
         _positive("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.weight = Parameter(zeros((num_embeddings, embedding_dim)))
+        self.weight = Parameter(new((num_embeddings, embedding_dim), float32))
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: Generator | None = None) -> None:

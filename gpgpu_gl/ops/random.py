@@ -7,7 +7,7 @@ uniform numbers; normal ones agree to a few units in the last place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from gpgpu_gl.ops.create import Shape, as_shape
 from gpgpu_gl.ops.elementwise import as_tensor
 from gpgpu_gl.ops.pointwise import is_integer
 from gpgpu_gl.tensor import Tensor, engine, new, tensor
+
+Later = Callable[[], Tensor]
 
 WORD = 2**32
 KEYS, COUNTERS = 2**64, 2**128
@@ -105,9 +107,14 @@ def _run(kernel: str, out: Tensor, draw: Draw, **uniforms: Any) -> Tensor:
     return out
 
 
-def _drawn(kernel: str, shape: Shape, dtype: np.dtype, generator: Generator | None, **uniforms: Any) -> Tensor:
+def _later(kernel: str, shape: Shape, dtype: np.dtype, generator: Generator | None, **uniforms: Any) -> Later:
     sides = as_shape(shape)
-    return _run(kernel, new(sides, dtype), (generator or _default).draw(sides), **uniforms)
+    draw = (generator or _default).draw(sides)
+    return lambda: _run(kernel, new(sides, dtype), draw, **uniforms)
+
+
+def _drawn(kernel: str, shape: Shape, dtype: np.dtype, generator: Generator | None, **uniforms: Any) -> Tensor:
+    return _later(kernel, shape, dtype, generator, **uniforms)()
 
 
 def random_bits(shape: Shape, key: int = 0, counter: int = 0) -> Tensor:
@@ -125,18 +132,28 @@ def uniform(shape: Shape, low: float = 0.0, high: float = 1.0, generator: Genera
 
     Raises ShapeError where low is not below high or one is not finite.
     """
+    return uniform_later(shape, low, high, generator)()
+
+
+def uniform_later(shape: Shape, low: float, high: float, generator: Generator | None) -> Later:
+    """What computes uniform()'s numbers; the generator has moved past them already."""
     bottom, top = np.float32(low), np.float32(high)
     if not (np.isfinite(bottom) and np.isfinite(top) and bottom < top):
         raise ShapeError(f"uniform over [{low}, {high}): low must be below high, and both finite in float32")
     limits = {"low": float(bottom), "width": float(top - bottom), "top": float(np.nextafter(top, bottom))}
-    return _drawn("uniform", shape, float32, generator, **limits)
+    return _later("uniform", shape, float32, generator, **limits)
 
 
 def normal(shape: Shape, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normally distributed numbers, float32, never further than 6.8 std from the mean. Raises ShapeError for std < 0."""
+    return normal_later(shape, mean, std, generator)()
+
+
+def normal_later(shape: Shape, mean: float, std: float, generator: Generator | None) -> Later:
+    """What computes normal()'s numbers; the generator has moved past them already."""
     if not std >= 0:
         raise ShapeError(f"a standard deviation is at least 0, not {std}")
-    return _drawn("normal", shape, float32, generator, mean=float(mean), deviation=float(std))
+    return _later("normal", shape, float32, generator, mean=float(mean), deviation=float(std))
 
 
 def randint(shape: Shape, low: int, high: int, generator: Generator | None = None) -> Tensor:
