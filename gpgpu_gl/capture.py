@@ -114,8 +114,8 @@ class Recording:
             if found.setdefault(slot, t.storage) is not t.storage:
                 return False
         for tensor_of, slot, lay in self.reads:
-            t = tensor_of()
-            if t is not None and (found.setdefault(slot, t.storage) is not t.storage or t.layout != lay):
+            read = tensor_of()
+            if read is not None and (found.setdefault(slot, read.storage) is not read.storage or read.layout != lay):
                 return False
         return True
 
@@ -145,11 +145,12 @@ class Recording:
             self.engine.recorder = None
             with self.engine.device.hosted_state():
                 self._prepare(recorder, inputs, outputs, held)
-                self.engine.ahead.plan(self.commands)
+                ahead = self.engine.ahead
+                ahead.plan(self.commands)
                 try:
-                    self._issue()
+                    self._issue(ahead.ready)
                 finally:
-                    self.engine.ahead.finish()
+                    ahead.finish()
         except BaseException:
             recorder.undo()  # nothing has run: tensors must not point at textures that were never written
             raise
@@ -222,11 +223,13 @@ class Recording:
 
     # --- replay ---------------------------------------------------------------------------------
 
-    def _issue(self) -> None:
-        """Commands and host actions in order."""
+    def _issue(self, ready: Callable[[Command], None] | None = None) -> None:
+        """Commands and host actions in order; ready(command) before each command."""
         issue = self.engine.issue
         for command in self.commands:
             if type(command) is Command:
+                if ready is not None:
+                    ready(command)
                 issue(command)
             else:
                 command()  # type: ignore[operator]

@@ -86,7 +86,7 @@ class Run:
             self.model = SmallCNN(height, width, channels, classes=len(self.dataset.class_names))
             for p in self.model.parameters():
                 _ = p.storage  # computes its starting values
-            self.device.engine.ahead.get_ready()  # train_step will be recorded
+                self.device.engine.ahead.get_ready()  # train_step will be recorded
             images = unpacked.result()
         self.batches = Batches(images, self.dataset.train_labels, config.batch_size, seed=config.seed)
         total = max(config.epochs * len(self.batches), config.steps or 0)

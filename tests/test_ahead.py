@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpgpu_gl as gg
-from gpgpu_gl.gl.ahead import Ahead, _Helper, _job
+from gpgpu_gl.gl.ahead import Ahead, _Helper, _job, _state
 from gpgpu_gl.gl.passes import Engine
 from gpgpu_gl.ops.pointwise import pointwise
 
@@ -95,7 +95,7 @@ def test_helpers_change_no_result_even_when_killed(tmp_path, path):
 def test_a_helper_compiles_what_it_is_given(path, monkeypatch):
     jobs = []
     first = Engine._first
-    monkeypatch.setattr(Engine, "_first", lambda self, command: (jobs.append(_job(command, 7)), first(self, command)))
+    monkeypatch.setattr(Engine, "_first", lambda self, command: (jobs.append(_job(_state(command), 7)), first(self, command)))
     pointwise("x0 * 2.0 + 17.25", (gg.tensor([1.0, 2.0]),), np.dtype(np.float32), ("float",))
     (job,) = jobs
     broken = dict(job, number=8, stages=dict.fromkeys(job["stages"], "#version 330\nnot GLSL"))

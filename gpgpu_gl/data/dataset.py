@@ -64,7 +64,7 @@ class Dataset:
         """Height, width and channels of the training images, from the head of their file alone."""
         dtype, shape = idx.header(self._bytes("train-images"), self._where("train-images"))
         self._check_images("train-images", dtype, shape)
-        return (*shape[1:3], shape[3] if len(shape) == 4 else 1)
+        return shape[1], shape[2], shape[3] if len(shape) == 4 else 1
 
     @cached_property
     def train_labels(self) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Compiles the programs of a recorded call side by side, where the driver would compile one after another.
 
 Mesa's software rasteriser generates a program's code in the calling thread, at its first draw: the first step of a
-training run spends seconds there, on one core. What it generates goes to its cache on disk, by program and state. So
+training run spends seconds there, on one core. What it generates goes to its cache on disk, by program and state: the formats
+of the textures that are bound, and whether their sides are powers of two, so that one program may be compiled several times. So
 helper processes begin at the end of the list of programs and fill that cache, while this process begins at its start;
 where they meet, everything that follows is found ready. Nothing depends on a helper: one that fails, hangs or is
 killed costs the time it took.
@@ -29,7 +30,12 @@ from gpgpu_gl.gl.state import GL_DITHER
 if TYPE_CHECKING:
     from gpgpu_gl.gl.context import Device
     from gpgpu_gl.gl.passes import Command
+    from gpgpu_gl.gl.pool import Storage
     from gpgpu_gl.gl.programs import Program
+
+    Texture = tuple[int, int, int, str]  # width and height like the real ones', layers, format
+    State = tuple[Program, tuple[tuple[int, Texture], ...], tuple[Texture, ...]]
+    Job = dict[str, Any]
 
 VARIABLE = "GPGPU_GL_AHEAD"  # 0: no helpers
 COLD = 0.04  # seconds for a program's first run that show that the driver's cache does not hold it
@@ -41,8 +47,8 @@ _OFF = ("MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE")
 
 
 class Ahead:
-    """The helpers of one device. plan() before a list of commands is issued, ready() before each new program's first
-    run and ran() after it, finish() at the end of the list."""
+    """The helpers of one device. plan() before a list of commands is issued, ready() before each of them, ran() after each
+    program's first run, finish() at the end of the list."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -52,7 +58,8 @@ class Ahead:
         self.cold = False
         self.expecting = True  # the first recording, for which helpers start early
         self.helpers: list[_Helper] = []
-        self.planned: dict[Program, dict[str, Any]] = {}  # in the order in which they are needed
+        self.planned: dict[State, Job] = {}  # in the order in which they are needed
+        self.passed: set[State] = set()  # of these, what was issued
 
     def get_ready(self) -> None:
         """Starts the helpers where the driver was seen to compile: the first recording begins."""
@@ -70,9 +77,15 @@ class Ahead:
         """These commands are about to be issued, in order."""
         if not self.most:
             return
+        compiled: set[Program] = set()  # before: nobody knows in which states
         for command in commands:
-            if hasattr(command, "program") and command.program.program is None and command.program not in self.planned:
-                self.planned[command.program] = _job(command, len(self.planned))
+            if not hasattr(command, "program"):
+                continue
+            if command.program.program is not None:
+                compiled.add(command.program)
+            state = _state(command)
+            if command.program not in compiled and state not in self.planned:
+                self.planned[state] = _job(state, len(self.planned))
         if len(self.planned) < LEAST:
             self.planned.clear()
         self._hand_out()
@@ -81,16 +94,19 @@ class Ahead:
         if not self.planned or not self.cold:
             return
         self._start()
-        jobs = [job for program, job in reversed(self.planned.items()) if program.program is None]
+        jobs = [job for state, job in reversed(self.planned.items()) if state not in self.passed]
         for i, helper in enumerate(self.helpers):
             helper.send(jobs[i :: len(self.helpers)])
 
-    def ready(self, program: Program) -> None:
-        """Waits while a helper is at this program."""
-        job = self.planned.get(program)
-        if job is not None:
+    def ready(self, command: Command) -> None:
+        """This command is issued next: waits while a helper is at its program in its state."""
+        if not self.planned:
+            return
+        state = _state(command)
+        self.passed.add(state)
+        if state in self.planned:
             for helper in self.helpers:
-                helper.wait(job["number"])
+                helper.wait(self.planned[state]["number"])
 
     def ran(self, program: Program, seconds: float) -> None:
         """How long a program's first run took."""
@@ -101,6 +117,7 @@ class Ahead:
     def finish(self) -> None:
         """Ends the helpers."""
         self.planned.clear()
+        self.passed.clear()
         for helper in self.helpers:
             helper.close()
         if self.helpers:
@@ -187,21 +204,31 @@ class _Helper:
         self.files.clear()
 
 
-def _job(command: Command, number: int) -> dict[str, Any]:
-    """What a helper needs to compile a command's program in the state in which it will run."""
-    program = command.program
-    names = {unit: name for name, unit in program.units.items() if not name.startswith("image")}
+def _state(command: Command) -> State:
+    """What the driver's code depends on: the program, and what is known to matter of the textures bound and written."""
 
-    def texture(storage: Any) -> tuple[int, int, int, str]:
+    def texture(storage: Storage) -> Texture:
         width, height, dtype, layers = storage.key
-        return width, height, layers, FORMATS[dtype].gl
+        return _like(width), _like(height), layers, FORMATS[dtype].gl
 
     targets = [texture(s) for s in command.targets]
     if targets[0][2]:  # the layers of an array texture, one attachment each
         targets = [targets[0]] * targets[0][2]
+    return command.program, tuple((unit, texture(s)) for unit, s in command.inputs), tuple(targets)
+
+
+def _like(side: int) -> int:
+    """A small side that is a power of two if this one is."""
+    return 4 if side & (side - 1) == 0 else 3
+
+
+def _job(state: State, number: int) -> Job:
+    """What a helper needs to compile a program in a state."""
+    program, inputs, targets = state
+    names = {unit: name for name, unit in program.units.items() if not name.startswith("image")}
     return {
         "number": number,
         "stages": {stage: s.text for stage, s in program.stages.items()},
-        "inputs": [(unit, names.get(unit, ""), *texture(s)) for unit, s in command.inputs],
+        "inputs": [(unit, names.get(unit, ""), *kind) for unit, kind in inputs],
         "targets": targets,
     }

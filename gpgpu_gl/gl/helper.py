@@ -29,7 +29,7 @@ def run(job: dict[str, Any], ctx: Any) -> None:
         names = set(program)
 
         def texture(width: int, height: int, layers: int, kind: str) -> Any:
-            size = (_like(width), _like(height), *([layers] if layers else []))
+            size = (width, height, *([layers] if layers else []))
             made = (ctx.texture_array if layers else ctx.texture)(size, 4, dtype=kind)
             made.filter = (NEAREST, NEAREST)
             made.repeat_x = made.repeat_y = False
@@ -58,11 +58,6 @@ def run(job: dict[str, Any], ctx: Any) -> None:
     finally:
         for thing in reversed(things):
             thing.release()
-
-
-def _like(side: int) -> int:
-    """A small side that is a power of two if this one is."""
-    return 4 if side & (side - 1) == 0 else 3
 
 
 def context(want: dict[str, Any]) -> Any:

@@ -349,7 +349,6 @@ class Engine:
     def _first(self, command: Command) -> None:
         """Links a command's program and issues the command; many drivers generate the program's code only then."""
         start = time.perf_counter()
-        self.ahead.ready(command.program)
         command.program.link()
         self.execute(command)
         self.ahead.ran(command.program, time.perf_counter() - start)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import moderngl
 
 from gpgpu_gl.gl.pool import Storage
-from gpgpu_gl.gl.raw import raw
+from gpgpu_gl.gl.raw import bare
 
 if TYPE_CHECKING:
     from gpgpu_gl.gl.passes import Engine
@@ -23,7 +23,7 @@ class Readback:
             engine.barrier((storage,), moderngl.PIXEL_BUFFER_BARRIER_BIT | moderngl.TEXTURE_UPDATE_BARRIER_BIT)
             self._buffer = engine.ctx.buffer(reserve=storage.nbytes)
             storage.texture.read_into(self._buffer, alignment=1)
-            gl = raw()
+            gl = bare()
             self._fence: Any = gl.glFenceSync(gl.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
         self._found: bytes | None = None
 
@@ -32,7 +32,7 @@ class Readback:
         """Whether the copy is done, so that `bytes` would not wait."""
         if self._found is not None:
             return True
-        gl = raw()
+        gl = bare()
         state = gl.glClientWaitSync(self._fence, gl.GL_SYNC_FLUSH_COMMANDS_BIT, 0)
         return state in (gl.GL_ALREADY_SIGNALED, gl.GL_CONDITION_SATISFIED)
 
@@ -50,6 +50,6 @@ class Readback:
     def release(self) -> None:
         """Frees the buffer and the fence."""
         if self._buffer is not None:
-            raw().glDeleteSync(self._fence)
+            bare().glDeleteSync(self._fence)
             self._buffer.release()
             self._buffer = self._fence = None
