@@ -392,3 +392,27 @@ def test_layers_start_as_pytorchs_do():
     assert scipy.stats.kstest(nn.Embedding(40, 20).weight.numpy().ravel(), "norm").pvalue > 0.001
     assert nn.init.ones_(nn.Parameter(random(2))).tolist() == [1, 1]
     assert nn.init.zeros_(nn.Parameter(random(2))).tolist() == [0, 0]
+
+
+def test_starting_values_are_computed_at_first_use_even_while_recording(path):
+    """The generator moves when a layer is made; its numbers are drawn when they are read, and never by a replay again."""
+    x = np.random.default_rng(3).standard_normal((4, 6)).astype(np.float32)
+
+    def made():
+        gg.manual_seed(11)
+        layers = nn.Linear(6, 5), nn.Linear(6, 5)
+        nn.init.kaiming_normal_(layers[0].weight)
+        return layers
+
+    first, second = made()
+    run = gg.compile(lambda a: second(a) + first(a))
+    replays = [run(x).numpy() for _ in range(3)]
+    gg.manual_seed(11)
+    one, other, third = (gg.uniform((6, 5), -1, 1), gg.uniform((5,), -1, 1), gg.uniform((6, 5), -1, 1))
+    del one, other
+    np.testing.assert_allclose(second.weight.numpy(), third.numpy() / np.sqrt(6), rtol=1e-6)
+    eager_first, eager_second = made()
+    want = (eager_second(gg.tensor(x)) + eager_first(gg.tensor(x))).numpy()
+    for found in replays:
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(first.weight.numpy(), eager_first.weight.numpy())
