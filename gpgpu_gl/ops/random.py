@@ -24,6 +24,7 @@ from gpgpu_gl.tensor import Tensor, engine, new, tensor
 Later = Callable[[], Tensor]
 
 WORD = 2**32
+ROUNDS = 10  # of Philox4x32-10
 KEYS, COUNTERS = 2**64, 2**128
 
 
@@ -45,7 +46,7 @@ class Draw:
     @property
     def uniforms(self) -> dict[str, Any]:
         """The uniforms of lib/philox.glsl. Functions: a replay of recorded passes asks for new numbers."""
-        return {"key": self.key_words, "counter": self.counter_words}
+        return {"key": self.key_words, "counter": self.counter_words, "rounds": ROUNDS}
 
 
 class Generator:

@@ -3,10 +3,12 @@
 // J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Whole numbers only, so that every device
 // gives the same words.
 //
-// Uniforms: key; counter, of the texel 0. Texel t of a tensor, counted row-major, takes counter + t.
+// Uniforms: key; counter, of the texel 0: texel t of a tensor, counted row-major, takes counter + t; rounds, 10: drivers unroll
+// a loop whose length they know, and take half as long again to compile it.
 
 uniform uvec2 key;
 uniform uvec4 counter;
+uniform int rounds;
 
 // (upper, lower) word of a * b, by 16-bit halves: umulExtended is not in GLSL 3.30 or ES 3.00.
 uvec2 wide_product(uint a, uint b) {
@@ -28,7 +30,7 @@ uvec4 philox(int t) {
     }
   }
   uvec2 k = key;
-  for (int round_ = 0; round_ < 10; round_++) {
+  for (int round_ = 0; round_ < rounds; round_++) {
     uvec2 first = wide_product(0xD2511F53u, c.x), second = wide_product(0xCD9E8D57u, c.z);
     c = uvec4(second.x ^ c.y ^ k.x, second.y, first.x ^ c.w ^ k.y, first.y);
     k += uvec2(0x9E3779B9u, 0xBB67AE85u);
