@@ -28,8 +28,7 @@ def compile(function: Callable[..., Any]) -> Compiled:  # noqa: A001
     anew. Tensors that the function replaces (parameters, optimiser state, gradients) are updated by a replay as by a
     call, and those from outside that it only reads are read as they are then. What else Python does inside happens only
     when it is recorded. A tensor that is an argument is that argument wherever the function uses it. Results equal those of
-    a call within 1e-6.
-    Raises CaptureError where the function reads a value in the middle.
+    a call within 1e-6. Raises CaptureError where the function reads a value in the middle.
     """
     return Compiled(function)
 
@@ -243,6 +242,8 @@ class Recording:
         for tensor_of, slot, _ in self.reads:
             if (read := tensor_of()) is not None:
                 slot.bind(read.storage)
+        for t, before, _ in self.states:
+            before.bind(t.storage)
         with current.device.hosted_state():
             for slot in self.written:
                 slot.bind(current.pool.get(*slot.storage.key))

@@ -1,11 +1,11 @@
 """Compiles the programs of a recorded call side by side, where the driver would compile one after another.
 
 Mesa's software rasteriser generates a program's code in the calling thread, at its first draw: the first step of a
-training run spends seconds there, on one core. What it generates goes to its cache on disk, by program and state: the formats
-of the textures that are bound, and whether their sides are powers of two, so that one program may be compiled several times. So
-helper processes begin at the end of the list of programs and fill that cache, while this process begins at its start;
-where they meet, everything that follows is found ready. Nothing depends on a helper: one that fails, hangs or is
-killed costs the time it took.
+training run spends seconds there, on one core. What it generates goes to its cache on disk, by program and state: the
+formats of the textures that are bound, and whether their sides are powers of two, so that one program may be compiled
+several times. So helper processes begin at the end of the list of programs and fill that cache, while this process begins
+at its start; where they meet, everything that follows is found ready. Nothing depends on a helper: one that fails, hangs
+or is killed costs the time it took.
 """
 
 from __future__ import annotations
