@@ -91,6 +91,23 @@ def test_helpers_change_no_result_even_when_killed(tmp_path, path):
     assert results["alone"] == results["helped"] == results["killed"]
 
 
+def test_each_state_of_a_program_is_a_job_of_its_own(path, monkeypatch):
+    """A driver compiles a program again where the textures' sides are powers of two and were not before."""
+    ahead = Ahead(gg.device())
+    monkeypatch.setattr(ahead, "most", 1)
+    commands = []
+    monkeypatch.setattr(Engine, "issue", lambda self, command: commands.append(command))
+    shapes = [(3, 12), (4, 16), (5, 20), (4, 12), (3, 16), (7, 12)]  # sides in texels: 3 3, 4 4, 5 5, 3 4, 4 3, 3 7
+    for shape in shapes:
+        pointwise("x0 * 0.123", (gg.tensor(np.ones(shape, np.float32)),), np.dtype(np.float32), ("float",))
+    made = [c for c in commands if c.program is commands[-1].program]
+    monkeypatch.setattr("gpgpu_gl.gl.ahead.LEAST", 1)
+    ahead.plan(made)
+    assert len(made) == 6
+    assert len(ahead.planned) == 4
+    assert [ahead.planned[_state(c)]["number"] for c in made] == [0, 1, 0, 2, 3, 0]
+
+
 @pytest.mark.usefixtures("usable")
 def test_a_helper_compiles_what_it_is_given(path, monkeypatch):
     jobs = []

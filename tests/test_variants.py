@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpgpu_gl as gg
-from gpgpu_gl.gl import grid
+from gpgpu_gl.gl import grid, passes
 from gpgpu_gl.ops import linear
 from gpgpu_gl.tensor import engine
 
@@ -74,6 +74,36 @@ def test_tiles_drawn_in_small_parts_compute_the_same(device, tuner, monkeypatch)
             m.setattr(grid, "scratch_size", lambda texel_bytes, max_side: (8, 3))
             for part, all_at_once in zip(results(), whole, strict=True):
                 np.testing.assert_array_equal(part, all_at_once)
+
+
+def test_columns_written_in_a_loop_or_one_by_one_are_the_same(device, tuner, monkeypatch):
+    """With epilogues, folded rows, tails of rows and of channels, and columns of a tile that lie apart."""
+    if "compute" not in device.paths:
+        pytest.skip("no compute path")
+    gg.device("compute")
+    monkeypatch.setattr(device, "software", True)
+    a, b, bias = floats(3, 37, 21), floats(3, 21, 90), floats(90)
+    x, w, g = floats(2, 8, 10, 6), floats(3, 3, 6, 7), floats(2, 8, 10, 7)
+
+    def results() -> list[np.ndarray]:
+        product = gg.compile(lambda p, q, r: gg.relu(p @ q + r))
+        image, taps = gg.tensor(x, requires_grad=True), gg.tensor(w, requires_grad=True)
+        out = gg.max_pool2d(gg.relu(gg.conv2d(image, taps, padding="same") + gg.tensor(g)), 2)
+        (out * out).sum().backward()
+        return [t.numpy() for t in (product(gg.tensor(a), gg.tensor(b), gg.tensor(bias)), out, image.grad, taps.grad)]
+
+    for variant in [v for v in linear.VARIANTS["compute"] if v[0] * v[1] > 1]:
+        tuner.forced["matmul"] = variant
+        found = {}
+        for least in (1, 1000):
+            monkeypatch.setattr(passes, "LEAST_LOOPED", least)
+            with gg.profile(fetches=False) as p:
+                found[least] = results()
+            assert {c.kernel for c in p.entries} >= {"conv2d_tile", "conv2d_weight_grad_tile", "max_pool2d_disjoint_vjp"}
+        np.testing.assert_allclose(found[1][0], np.maximum(a @ b + bias, 0), rtol=1e-4, atol=1e-4)
+        for looped, one_by_one in zip(found[1], found[1000], strict=True):
+            # The same operations in the same order, which a compiler may still contract in one program and not in the other.
+            np.testing.assert_allclose(looped, one_by_one, rtol=1e-6, atol=1e-6)
 
 
 def test_hardware_multiplies_large_matrices_through_shared_memory(device, tuner, monkeypatch):

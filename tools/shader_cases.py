@@ -132,15 +132,15 @@ def collect_programs() -> Found:
             ceilings.measure(0.0)
         every.keys |= found.keys
         every.pairs |= found.pairs
-    every.keys |= _other_fetches(every.keys)
+    every.keys |= _other_devices(every.keys)
     return every
 
 
-def _other_fetches(keys: dict[Key, None]) -> dict[Key, None]:
-    """One program of each kernel as devices of the other kind (software or not) read textures."""
+def _other_devices(keys: dict[Key, None]) -> dict[Key, None]:
+    """One program of each kernel as devices of the other kind (software or not) read and write textures."""
     one = {(kernel, path): defines for kernel, path, defines in keys}
     return {
-        (kernel, path, tuple((name, 1 - int(value) if name == "FETCH_LOD" else value) for name, value in defines)): None
+        (kernel, path, tuple((name, 1 - int(value) if name in ("FETCH_LOD", "LOOPED") else value) for name, value in defines)): None
         for (kernel, path), defines in one.items()
     }
 
