@@ -106,6 +106,9 @@ def test_each_state_of_a_program_is_a_job_of_its_own(path, monkeypatch):
     assert len(made) == 6
     assert len(ahead.planned) == 4
     assert [ahead.planned[_state(c)]["number"] for c in made] == [0, 1, 0, 2, 3, 0]
+    monkeypatch.undo()
+    for command in commands:
+        gg.device().engine.issue(command)  # which links the program
 
 
 @pytest.mark.usefixtures("usable")
