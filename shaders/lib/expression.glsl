@@ -67,11 +67,12 @@ o0_TEXEL expression(ivec2 p, int t, o0_TEXEL produced) {
   int column = modulo(t, o_layout.y);
   int index[RANK];
   int row = quotient(t, o_layout.y);
-  for (int axis = RANK - 1; axis >= 0; axis--) {
+  for (int axis = RANK - 1; axis > 0; axis--) {
     int outer = quotient(row, e_shape[axis]);
     index[axis] = row - outer * e_shape[axis];
     row = outer;
   }
+  index[0] = row;
 #endif
 #unroll n 0 OPERANDS
 #if e$(n)_MODE == 0
