@@ -60,8 +60,8 @@ def _pieces(side: int) -> list[tuple[int, int]]:
 
 
 def extent(lay: Layout) -> tuple[int, int]:
-    """Width and height in texels of what a tensor takes of its texture (a planned texture may be larger)."""
-    return lay.width, -(-lay.texels // lay.width)
+    """Width and height in texels of what a tensor takes of its texture (a planned texture may be larger and wider)."""
+    return min(lay.width, lay.texels), -(-lay.texels // lay.width)
 
 
 def cells(p: Pass) -> int:

@@ -22,6 +22,7 @@ uniform b_SAMPLER b;
 uniform ivec4 b_layout;
 uniform int k_size, n_size, a_rows, b_rows;
 
+// X_START: where a row of X begins; X_AT: a texel of it.
 #if a_LINES == 0
 #define A_START(row) ivec2(row, 0)
 #define A_AT(start, column) texel(a, a_layout, (start).x, column)
@@ -75,6 +76,9 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
 #unroll i 0 ROWS/4
   int row$i = min(row / 4 + $i, a_layout.y - 1);
 #endunroll
+#if a_LINES == 2
+  ivec2 a_next = A_START(a_first + 4 * k_begin);
+#endif
 #endif
 #if TRANSPOSE_B
 #unroll j 0 COLS
@@ -86,6 +90,9 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
 #unroll j 0 COLS
   int column$j = min(column + $j, b_layout.y - 1);
 #endunroll
+#if b_LINES == 2
+  ivec2 b_next = B_START(b_first + 4 * k_begin);
+#endif
 #endif
 
 #unroll tail 0 1+(K_TAIL+3)/4
@@ -115,7 +122,12 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
     vec4 w$(j*4+q) = vec4(0.0);
 #endunroll
 #else
+#if b_LINES == 2
+    ivec2 b$q = b_next;  // a step to the next row is far cheaper than one more division
+    b_next = next_row(b_layout, b_next);
+#else
     ivec2 b$q = B_START(b_first + 4 * k + $q);
+#endif
 #unroll j 0 COLS
     vec4 w$(j*4+q) = B_AT(b$q, column$j);
 #endunroll
@@ -129,7 +141,12 @@ void tile(int group, int row, int column, out vec4 acc[ROWS * COLS]) {
     vec4 u$(i*4+q) = vec4(0.0);
 #endunroll
 #else
+#if a_LINES == 2
+    ivec2 a$q = a_next;  // a step to the next row is far cheaper than one more division
+    a_next = next_row(a_layout, a_next);
+#else
     ivec2 a$q = A_START(a_first + 4 * k + $q);
+#endif
 #unroll i 0 ROWS/4
     vec4 u$(i*4+q) = A_AT(a$q, row$i);
 #endunroll

@@ -52,6 +52,12 @@ ivec2 row_address(ivec4 layout_, int row) {
   return ivec2((row - line * layout_.z) * layout_.y, line);
 }
 
+// The same of the row after the one that begins at p.
+ivec2 next_row(ivec4 layout_, ivec2 p) {
+  p.x += layout_.y;
+  return p.x >= layout_.x ? ivec2(0, p.y + 1) : p;
+}
+
 // Texel `column` of row `row`, for any layout.
 vec4 texel(sampler2D s, ivec4 layout_, int row, int column) {
   return fetch(s, address(layout_, row * layout_.y + column));
