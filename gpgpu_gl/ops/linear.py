@@ -23,7 +23,7 @@ VARIANTS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "fragment": tuple((r, c, s) for r, c in ((8, 1), (4, 2), (4, 1)) for s in (1, 2, 4, 8, 16)),
 }
 FEW_TILES = 64  # fewer leave lanes idle: take smaller tiles, then split K
-WORTH_COMPILING = 1 << 26  # multiply-adds from which the largest tile, half a second to compile on a CPU, pays for itself
+WORTH_COMPILING = 1 << 26  # multiply-adds from which the largest tile, a third of a second to compile on a CPU, pays for itself
 SHORT_K = 128  # a share of K that is not worth a further split
 
 

@@ -95,7 +95,7 @@ ivec3 own_cell() { return cell(int(gl_GlobalInvocationID.y) * grid_width + int(g
 #endif
 
 // The address of the texel one row of the view on: a step is far cheaper than one more division.
-ivec2 next_row(ivec2 p) {
+ivec2 next_view_row(ivec2 p) {
   p.x += view.z;
   return p.x >= o_layout.x ? ivec2(p.x - o_layout.x, p.y + 1) : p;
 }
@@ -128,14 +128,14 @@ void main() {
 #endif
       MAIN_STORE(image0, q, FINAL(q, t, value));
       t += view.z;
-      p = next_row(p);
+      p = next_view_row(p);
     }
   }
 #endunroll
 #else
 #unroll i 1 ROWS
   int t$i = t$(i-1) + view.z;
-  ivec2 p$i = next_row(p$(i-1));
+  ivec2 p$i = next_view_row(p$(i-1));
 #endunroll
 #unroll j 0 COLS
   if (stored && at.z + $j * COLUMN_STEP < view.z) {
