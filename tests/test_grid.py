@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpgpu_gl.gl.grid import _time, cell_texels, cells, cores, grid_width
+from gpgpu_gl.gl.grid import _time, cell_texels, cells, cores, extent, grid_width
 from gpgpu_gl.gl.passes import Pass
+from gpgpu_gl.layout import with_width
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
@@ -46,3 +47,9 @@ def test_the_texels_of_some_cells_are_those_that_their_tiles_hold(groups, rows, 
 
 def test_cores_are_counted():
     assert cores() >= 1
+
+
+def test_no_more_is_drawn_of_a_wide_texture_than_a_tensor_takes():
+    assert extent(with_width((1, 317, 16), 3136, 128)) == (317 * 4, 1)
+    assert extent(with_width((2, 300, 24), 3136, 128)) == (3136, 2)
+    assert extent(with_width((5, 20), 5, 5)) == (5, 5)

@@ -8,6 +8,7 @@ import pytest
 
 import gpgpu_gl as gg
 from gpgpu_gl.gl import grid, passes
+from gpgpu_gl.layout import with_width
 from gpgpu_gl.ops import linear
 from gpgpu_gl.tensor import engine
 
@@ -37,6 +38,30 @@ def random_product(transposed: int) -> tuple[np.ndarray, np.ndarray, bool, bool]
     a = floats(*batch, k, m) if transposed & 1 else floats(*batch, m, k)
     b = floats(*batch, n, k) if transposed & 2 else floats(*batch, k, n)
     return a, b, bool(transposed & 1), bool(transposed & 2)
+
+
+def with_rows_in_lines(a: np.ndarray, count: int) -> gg.Tensor:
+    """The array in a texture with so many rows in each line, as a plan may lay it, and NaN in what it leaves."""
+    lay = gg.tensor(a).layout
+    width, height = count * lay.columns, -(-lay.rows // count) + 1
+    flat = np.full((width * height, 4), np.nan, np.float32)
+    rows = np.zeros((lay.rows, lay.columns * 4), np.float32)
+    rows[:, : a.shape[-1]] = a.reshape(lay.rows, -1)
+    flat[: lay.texels] = rows.reshape(-1, 4)
+    storage = engine().pool.get(width, height, np.dtype(np.float32))
+    engine().upload(storage, flat)
+    return gg.Tensor(storage, with_width(a.shape, width, height), np.dtype(np.float32))
+
+
+def test_products_of_matrices_whose_rows_share_lines(path, tuner):
+    for variant in linear.VARIANTS[path][::4]:
+        tuner.forced["matmul"] = variant
+        for transposed in range(4):
+            a, b, flip_a, flip_b = random_product(transposed)
+            ours = [with_rows_in_lines(m, int(RANDOM.integers(2, 6))) for m in (a, b)]
+            plain = [gg.tensor(m) for m in (a, b)]
+            found, want = (gg.matmul(x.mT if flip_a else x, y.mT if flip_b else y).numpy() for x, y in (ours, plain))
+            np.testing.assert_array_equal(found, want, err_msg=f"{variant} {a.shape} {b.shape}")
 
 
 def test_every_matmul_variant_computes_the_product(path, tuner):
