@@ -33,6 +33,7 @@ def bare() -> Any:
     return SimpleNamespace(**{name: value for m in modules for name, value in vars(m).items() if name[:2].upper() == "GL"})
 
 
+@functools.lru_cache
 def _imported(module: str) -> Any:
     """A module of PyOpenGL, set up for the kind of context that is current."""
     ours = "PYOPENGL_PLATFORM" not in os.environ and current_context()[0] == "eglGetCurrentContext"

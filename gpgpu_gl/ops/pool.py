@@ -15,7 +15,6 @@ from gpgpu_gl.ops.elementwise import astype
 from gpgpu_gl.ops.window import LONGEST_LOOP, Geometry, Pair, check_images, geometry, pair
 from gpgpu_gl.tensor import Tensor, device, engine, new
 
-WORK_GROUP = 32  # invocations, at least, of a pass that takes whole windows
 # A window's sides along an axis where it has a single pixel.
 _NOTHING = {"window": 1, "stride": 1, "border": 0, "end": 0}
 LARGEST_DISJOINT = 16  # pixels of a window whose comparisons are written out one by one
@@ -41,7 +40,7 @@ def _pool(
         found |= {"KY": geo.window[0], "KX": geo.window[1]}
     view, tile = None, (1, 1)
     channels = first.layout.columns
-    if kernel == "max_pool2d_disjoint_vjp" and device().path == "compute" and _covers(geo, channels):
+    if kernel == "max_pool2d_disjoint_vjp" and device().path == "compute" and _covers(geo):
         # A texel of channels of a whole window an invocation: its pixels are fetched once instead of once for each of them.
         found["APART"] = channels
         view = (1, shape[0] * geo.image[0], geo.image[1] * channels)
@@ -52,10 +51,9 @@ def _pool(
     return out
 
 
-def _covers(geo: Geometry, channels: int) -> bool:
-    """Whether windows cover the image, and all channels of one find room in a work group."""
-    whole = all(n == k * o for n, k, o in zip(geo.image, geo.window, geo.result, strict=True))
-    return whole
+def _covers(geo: Geometry) -> bool:
+    """Whether the windows cover the image."""
+    return all(n == k * o for n, k, o in zip(geo.image, geo.window, geo.result, strict=True))
 
 
 def _disjoint(geo: Geometry, tensors: dict[str, Tensor]) -> bool:
