@@ -125,7 +125,7 @@ def kept_objects(device: Device, programs: set[int]) -> set[tuple[str, int]]:
         if not gl.glGetProgramiv(program, gl.GL_LINK_STATUS):  # left behind when one of its shaders does not compile
             kept |= {("Program", program)} | {("Shader", int(shader)) for shader in gl.glGetAttachedShaders(program)}
     if "engine" in device.__dict__:
-        kept |= {("Framebuffer", framebuffer.glo) for framebuffer, _ in device.engine._framebuffers.values()}
+        kept |= {("Framebuffer", name) for name in device.engine.framebuffers.names()}
         for cached in device.engine.programs:
             kept.add(("Program", cached.program.glo))
             if cached.program.glo in programs:

@@ -16,12 +16,11 @@ from gpgpu_gl.dtypes import FORMATS, float16
 from gpgpu_gl.errors import OutOfTextureMemory
 from gpgpu_gl.gl.ahead import Ahead
 from gpgpu_gl.gl.expression import Expression, hold
+from gpgpu_gl.gl.framebuffers import Framebuffers
 from gpgpu_gl.gl.grid import blocks, cell_texels, cells, cores, extent, tile_grid
-from gpgpu_gl.gl.layered import LayeredFramebuffer
 from gpgpu_gl.gl.pool import Key, Pool, Storage
 from gpgpu_gl.gl.programs import Program, Programs
 from gpgpu_gl.gl.recorder import Recorder
-from gpgpu_gl.gl.state import unbind_framebuffer
 from gpgpu_gl.gl.tune import Tuner
 from gpgpu_gl.layout import Layout, layout
 
@@ -103,7 +102,7 @@ class Engine:
         self._serial = 0  # of the latest compute pass
         # Barrier bit to the serial of the latest compute pass that it covers.
         self._barriers: dict[int, int] = {_FETCH: 0, _IMAGE: 0}
-        self._framebuffers: dict[tuple[int, ...], tuple[Any, tuple[Any, ...]]] = {}
+        self.framebuffers = Framebuffers(device.ctx)
 
     # --- textures -------------------------------------------------------------------------------
 
@@ -329,7 +328,7 @@ class Engine:
             program.set(name, function())
         if groups is None:
             self.barrier(targets, moderngl.FRAMEBUFFER_BARRIER_BIT)
-            framebuffer = self._target(targets)
+            framebuffer = self.framebuffers.of(targets)
             if framebuffer.viewport != command.viewport:
                 framebuffer.viewport = command.viewport
             framebuffer.use()
@@ -353,33 +352,6 @@ class Engine:
         self.execute(command)
         self.ahead.ran(command.program, time.perf_counter() - start)
 
-    def _target(self, targets: list[Storage]) -> Any:
-        """The framebuffer of these textures; kept with the texture, or by texture names where there are several."""
-        if len(targets) == 1:
-            storage = targets[0]
-            if storage.framebuffer is None:
-                make = LayeredFramebuffer if storage.key[3] else self._framebuffer
-                storage.framebuffer = make(self.ctx, storage)
-            return storage.framebuffer
-        key = tuple(storage.texture.glo for storage in targets)
-        found = self._framebuffers.get(key)
-        textures = tuple(storage.texture for storage in targets)
-        if found is not None and found[1] != textures:  # other textures got the names of released ones
-            unbind_framebuffer(self.ctx)
-            self._framebuffers.pop(key)[0].release()
-            found = None
-        if found is None:
-            found = self._framebuffers[key] = (self.ctx.framebuffer(list(textures)), textures)
-            while len(self._framebuffers) > 64:
-                unbind_framebuffer(self.ctx)
-                oldest = next(iter(self._framebuffers))
-                self._framebuffers.pop(oldest)[0].release()
-        return found[0]
-
-    @staticmethod
-    def _framebuffer(ctx: moderngl.Context, storage: Storage) -> Any:
-        return ctx.framebuffer([storage.texture])
-
     def barrier(self, storages: Iterable[Storage], bit: int) -> None:
         """Issues a barrier if a compute pass wrote one of these since the last one for this kind of use."""
         covered = self._barriers.get(bit, 0)
@@ -401,9 +373,6 @@ class Engine:
     def release(self) -> None:
         """Frees every texture, framebuffer and program. Tensors that still live keep theirs until they go."""
         self.ahead.finish()
-        unbind_framebuffer(self.ctx)
-        for framebuffer, _ in self._framebuffers.values():
-            framebuffer.release()
-        self._framebuffers.clear()
+        self.framebuffers.release()
         self.pool.trim()
         self.programs.release()

@@ -56,7 +56,7 @@ def shade_fragments(
                 program[_LAYOUTS[name]].value = inputs[name].layout.uniform
     if "em_flip" in program:
         program["em_flip"].value = flip
-    e._target(targets).use()
+    e.framebuffers.of(targets).use()
     zero, whole = np.zeros(4, np.float32), np.zeros(4, np.int32)
     for i, kind in enumerate([*kinds, "float"]):
         (gl.glClearBufferiv if kind == "int" else gl.glClearBufferfv)(gl.GL_COLOR, i, whole if kind == "int" else zero)

@@ -107,7 +107,7 @@ def _transform(ctx: moderngl.Context, program: Any, fetched: Fetched, total: int
     )
     try:
         # Nothing is drawn, but a draw needs a complete framebuffer, and a headless context has none.
-        e._target([new((1, 4), float32).storage]).use()
+        e.framebuffers.of([new((1, 4), float32).storage]).use()
         vao.transform(out, moderngl.POINTS, vertices=fetched.count, instances=fetched.instances)
         e.upload(storage, out)
     finally:
